@@ -1,0 +1,1 @@
+//! Loss forecasts and core allocation for quality-driven scheduling of iterative training.
