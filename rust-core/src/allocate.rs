@@ -1,0 +1,111 @@
+//! Hands out cores to the largest gain per core, jumping to the next core count that saves a wave of tasks.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// What a run may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Cores that it gets in any case.
+    pub floor: u32,
+    /// Cores that it gets at most; not below the floor.
+    pub ceiling: u32,
+}
+
+/// What cores are worth to the runs 0, 1, 2, …
+pub trait Utility {
+    /// Gain of a run with this many cores; ≥ 0, not falling with cores. Anything not finite counts as 0.
+    fn gain(&self, run: usize, cores: u32) -> f64;
+    /// The least number of cores above `cores` that can be worth more; None when more cores help nothing.
+    fn next(&self, run: usize, cores: u32) -> Option<u32>;
+}
+
+/// Jumps that are looked at from one core count: enough to get over the plateaus of ceil(tasks/n).
+const LOOKAHEAD: usize = 8;
+
+struct Jump {
+    /// Gain per core.
+    ratio: f64,
+    run: u32,
+    to: u32,
+}
+
+impl PartialEq for Jump {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Jump {}
+impl PartialOrd for Jump {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Jump {
+    /// Larger ratio first; ties go to the run that comes first, so a plan is reproducible.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.ratio.total_cmp(&other.ratio).then_with(|| other.run.cmp(&self.run)).then_with(|| other.to.cmp(&self.to))
+    }
+}
+
+/// Shares of `budget` cores, one per run, between floor and ceiling (floors are cut, last run first, when they exceed the
+/// budget). What no run gains from is spread evenly below the ceilings.
+pub fn allocate(limits: &[Limits], budget: u32, utility: &impl Utility) -> Vec<u32> {
+    let mut left = budget;
+    let mut shares: Vec<u32> = limits
+        .iter()
+        .map(|l| {
+            let share = l.floor.min(left);
+            left -= share;
+            share
+        })
+        .collect();
+    let mut heap: BinaryHeap<Jump> =
+        (0..limits.len()).filter_map(|run| best_jump(utility, run, shares[run], limits[run].ceiling, left)).collect();
+    while left > 0 {
+        let Some(jump) = heap.pop() else { break };
+        let run = jump.run as usize;
+        let step = jump.to - shares[run];
+        if step <= left {
+            left -= step;
+            shares[run] = jump.to;
+        }
+        heap.extend(best_jump(utility, run, shares[run], limits[run].ceiling, left));
+    }
+    spread(limits, &mut shares, left);
+    shares
+}
+
+/// The jump with the most gain per core from `from`, at most `left` cores wide.
+fn best_jump(utility: &impl Utility, run: usize, from: u32, ceiling: u32, left: u32) -> Option<Jump> {
+    let most = ceiling.min(from.saturating_add(left));
+    let gain = |cores| Some(utility.gain(run, cores)).filter(|g| g.is_finite()).unwrap_or(0.0);
+    let here = gain(from);
+    let mut best: Option<Jump> = None;
+    let mut to = from;
+    for _ in 0..LOOKAHEAD {
+        match utility.next(run, to) {
+            Some(next) if next > to && next <= most => to = next,
+            _ => break,
+        }
+        let ratio = (gain(to) - here) / f64::from(to - from);
+        if ratio > best.as_ref().map_or(0.0, |b| b.ratio * (1.0 + 1e-9)) {
+            best = Some(Jump { ratio, run: run as u32, to });
+        }
+    }
+    best
+}
+
+/// Raises the lowest shares together until `left` cores are gone or every run is at its ceiling.
+pub fn spread(limits: &[Limits], shares: &mut [u32], mut left: u32) {
+    let mut open: Vec<usize> = (0..limits.len()).filter(|&i| shares[i] < limits[i].ceiling).collect();
+    while left > 0 && !open.is_empty() {
+        let each = (left / open.len() as u32).max(1);
+        for &run in &open {
+            let step = each.min(limits[run].ceiling - shares[run]).min(left);
+            shares[run] += step;
+            left -= step;
+        }
+        open.retain(|&i| shares[i] < limits[i].ceiling);
+    }
+}

@@ -1,0 +1,74 @@
+//! The engine as its hosts use it.
+
+use slaq_core::{Config, Engine, Error, Reason, RunSpec, Stage};
+
+fn stage(tasks: u32, each: f64) -> Stage {
+    Stage { tasks, task_seconds: f64::from(tasks) * each, longest_seconds: each, span_seconds: each }
+}
+
+fn cores(engine: &Engine, cores: u32, now: f64) -> Vec<u32> {
+    engine.plan(cores, 0.0, now).shares.iter().map(|s| s.cores).collect()
+}
+
+/// Feeds exponential losses of the given rate, one a second.
+fn feed(engine: &Engine, run: i64, rate: f64, iterations: std::ops::Range<u32>) {
+    for k in iterations {
+        engine.report(run, k, 1.0 + (-rate * f64::from(k)).exp(), f64::from(k), &[stage(64, 0.2)]).unwrap();
+    }
+}
+
+#[test]
+fn cores_go_where_the_loss_falls() {
+    let engine = Engine::new(Config::default());
+    for (run, rate) in [(1, 0.02), (2, 0.5)] {
+        engine.start(RunSpec::new(run, "KMeans"), 0.0).unwrap();
+        feed(&engine, run, rate, 0..30);
+    }
+    let plan = engine.plan(16, 0.0, 30.0);
+    assert!(plan.shares[0].cores >= 12, "{plan:?}");
+    assert_eq!(plan.shares[0].reason, Reason::Gain);
+    assert_eq!(plan.shares.iter().map(|s| s.cores).sum::<u32>(), 16);
+}
+
+#[test]
+fn misuse_is_an_error_not_a_panic() {
+    let engine = Engine::new(Config::default());
+    assert_eq!(engine.report(1, 0, 1.0, 0.0, &[]), Err(Error::UnknownRun(1)));
+    assert_eq!(engine.observe(1, 0.0, &[]), Err(Error::UnknownRun(1)));
+    assert_eq!(engine.finish(1, 0.0), Err(Error::UnknownRun(1)));
+    engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
+    assert_eq!(engine.start(RunSpec::new(1, "KMeans"), 0.0), Err(Error::AlreadyStarted(1)));
+    engine.finish(1, 1.0).unwrap();
+    assert!(engine.plan(8, 0.0, 1.0).shares.is_empty());
+}
+
+#[test]
+fn all_runs_get_a_turn_when_they_outnumber_cores() {
+    let engine = Engine::new(Config::default());
+    for run in 0..40 {
+        engine.start(RunSpec::new(run, "KMeans"), 0.0).unwrap();
+        feed(&engine, run, 0.01 * f64::from(run as i32 + 1), 0..12);
+    }
+    let mut served = [0.0; 40];
+    for epoch in 1..200 {
+        let now = 12.0 + f64::from(epoch);
+        let shares = cores(&engine, 4, now);
+        assert!(shares.iter().sum::<u32>() <= 4);
+        for (last, share) in served.iter_mut().zip(shares) {
+            if share > 0 {
+                *last = now;
+            }
+            assert!(epoch < 20 || now - *last <= 16.0, "waited {} s", now - *last);
+        }
+    }
+}
+
+#[test]
+fn other_work_keeps_its_fair_share() {
+    let engine = Engine::new(Config::default());
+    for run in 0..3 {
+        engine.start(RunSpec::new(run, "KMeans"), 0.0).unwrap();
+    }
+    let planned: u32 = engine.plan(16, 1.0, 0.0).shares.iter().map(|s| s.cores).sum();
+    assert_eq!(planned, 12);
+}
