@@ -60,6 +60,11 @@ impl Curve {
         self.floor + self.height * self.shape.at(k - self.origin)
     }
 
+    /// The curve in other units: its first iteration is `origin`, its losses are multiplied by `scale` and raised by `low`.
+    pub fn scaled(&self, origin: f64, scale: f64, low: f64) -> Curve {
+        Curve { shape: self.shape, origin, height: self.height * scale, floor: low + self.floor * scale }
+    }
+
     /// How far the loss falls from iteration k to k + ahead; never negative.
     #[inline]
     pub fn fall(&self, k: f64, ahead: f64) -> f64 {
