@@ -11,6 +11,8 @@ pub mod fit;
 pub mod forecast;
 pub mod gain;
 pub mod history;
+mod jni;
+mod jvmti;
 pub mod plan;
 pub mod policy;
 pub mod prior;

@@ -2,6 +2,7 @@ package org.apache.spark.slaq.engine
 
 import java.io.IOException
 import java.nio.file.{Files, Path, Paths, StandardCopyOption}
+import java.util.jar.JarInputStream
 
 import scala.util.control.NonFatal
 
@@ -112,7 +113,7 @@ object NativeLibrary {
     }
 
   private def checkVersion(): Unit = {
-    val jar = Option(getClass.getPackage.getImplementationVersion).getOrElse("unknown")
+    val jar = jarVersion
     val library =
       try new Native().version()
       catch {
@@ -124,6 +125,18 @@ object NativeLibrary {
       throw new NativeLibraryException(s"the native library is of version $library, this jar of version $jar; " +
         s"use files of one release, and unset $PathKey unless it is needed")
     }
+  }
+
+  /**
+   * The version in the manifest of the jar that this class came from. Not by way of the class's package, which has the
+   * attributes of whichever jar first brought a class into it.
+   */
+  private def jarVersion: String = {
+    val jar = new JarInputStream(getClass.getProtectionDomain.getCodeSource.getLocation.openStream())
+    try {
+      val manifest = Option(jar.getManifest).flatMap(m => Option(m.getMainAttributes.getValue("Implementation-Version")))
+      manifest.getOrElse("unknown")
+    } finally jar.close()
   }
 }
 
