@@ -181,6 +181,32 @@ impl Engine {
             .collect()
     }
 
+    /// What cores would be worth to each active run within `horizon` seconds, for a planner without its history: a JSON
+    /// array of runs, each with the gain at the core counts that matter, from 1 to at most `cores`.
+    pub fn outlook(&self, cores: u32, horizon: f64) -> Value {
+        let state = self.state.lock();
+        let oracle = self.config.policy == Policy::Oracle;
+        let runs = state.runs.values().map(|run| {
+            let outlook = run.outlook(&state.priors, self.config.prior_height, state.typical_work, oracle);
+            let value = ByGain { outlooks: &[outlook], horizon };
+            let most = cores.min(run.spec.ceiling.unwrap_or(u32::MAX));
+            let mut gain = Vec::new();
+            let mut next = Some(1);
+            while let Some(n) = next.filter(|n| *n <= most) {
+                gain.push(json!([n, value.gain(0, n)]));
+                // Close together where each core counts, in steps of a sixth beyond.
+                next = value.next(0, n + n / 6);
+            }
+            let loss = run.model.history().last();
+            json!({
+                "run": run.spec.id, "name": run.spec.name, "algorithm": run.spec.algorithm, "iteration": loss.map(|l| l.0),
+                "loss": loss.map(|(_, loss)| if run.spec.maximise { -loss } else { loss }),
+                "predicted": run.spec.has_loss && run.reports > 0, "gain": if run.spec.has_loss { gain } else { Vec::new() },
+            })
+        });
+        Value::Array(runs.collect())
+    }
+
     /// The last plan as JSON: an object with epoch, cores and an array of runs.
     pub fn explain(&self) -> Value {
         let state = self.state.lock();

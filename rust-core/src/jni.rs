@@ -6,6 +6,8 @@
 //! to its objects, or starts a thread.
 #![allow(unsafe_code)]
 
+mod arbiter;
+
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
@@ -216,6 +218,20 @@ pub fn plan<'local>(
 #[jni_mangle("org.apache.spark.slaq.engine.Native")]
 pub fn explain<'local>(env: EnvUnowned<'local>, _: JObject<'local>, handle: jlong) -> JString<'local> {
     guard(env, |env| Ok(env.new_string(engine(handle)?.explain().to_string())?))
+}
+
+#[jni_mangle("org.apache.spark.slaq.engine.Native")]
+pub fn outlook<'local>(
+    env: EnvUnowned<'local>,
+    _: JObject<'local>,
+    handle: jlong,
+    cores: jint,
+    horizon: jdouble,
+) -> JString<'local> {
+    guard(env, |env| {
+        let outlook = engine(handle)?.outlook(count("cores", cores)?, horizon);
+        Ok(env.new_string(outlook.to_string())?)
+    })
 }
 
 #[jni_mangle("org.apache.spark.slaq.engine.Native")]

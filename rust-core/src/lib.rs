@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 pub mod allocate;
+pub mod arbiter;
 pub mod baseline;
 pub mod config;
 pub mod curve;

@@ -47,6 +47,14 @@ final class Engine private (native: Native, handle: Long) extends AutoCloseable 
   /** The last plan with its reasons, as JSON. */
   def explain(): String = native.explain(handle)
 
+  /**
+   * What cores would be worth to each active run, for a planner that has no history: a JSON array.
+   *
+   * @param cores most cores that are asked about
+   * @param horizon seconds over which gains are predicted
+   */
+  def outlook(cores: Int, horizon: Double): String = native.outlook(handle, cores, horizon)
+
   /** Frees the engine. Calls that are under way end first; closing again does nothing. */
   override def close(): Unit = native.close(handle)
 }

@@ -30,6 +30,9 @@ private[engine] final class Native {
   /** JSON. */
   @native def explain(handle: Long): String
 
+  /** JSON: each active run's gain within so many seconds, at the core counts that matter. */
+  @native def outlook(handle: Long, cores: Int, horizon: Double): String
+
   /** Does nothing when the handle is closed already. */
   @native def close(handle: Long): Unit
 }
