@@ -1,0 +1,83 @@
+"""A schedule: trainings, when each is submitted, and on how many partitions. The same seed gives the same schedule."""
+
+import dataclasses
+import math
+import random
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """One training; the fields are those that the Workload program reads, in its order."""
+
+    name: str
+    kind: str
+    data: str
+    partitions: int
+    millis: int  # emulated time of a task; 0: only its own computing
+    iterations: int
+    at: float  # submitted, seconds after the start
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """An entry of the catalogue."""
+
+    kind: str
+    data: str
+    iterations: int  # as users choose it: many enough that the end of the curve is flat
+    stages: int  # of full width until it ends, as measured; line searches and statistics are among them
+
+
+# Ten algorithms in fourteen forms, on the public data sets of scripts/datasets.
+CATALOGUE = (
+    Training("logistic", "late", 40, 45),
+    Training("softmax", "digits", 50, 54),
+    Training("svc", "late", 25, 61),
+    Training("linear", "delay", 50, 55),
+    Training("perceptron", "digits", 60, 63),
+    Training("kmeans", "mnist", 40, 38),
+    Training("mixture", "dense", 40, 43),
+    Training("boosting", "dense", 12, 38),
+    Training("factorisation", "late", 60, 62),
+    Training("survival", "air", 30, 54),
+    Training("svm-sgd", "late", 60, 63),
+    Training("logistic-rdd", "digits", 50, 60),
+    Training("huber", "delay", 40, 37),
+    Training("logistic-l1", "late", 40, 27),
+)
+
+
+def schedule(fits: int, cores: int, load: float, millis: int, widths: tuple[int, ...], seed: int) -> list[Fit]:
+    """Draws a schedule.
+
+    load: the work that arrives over the time in which it arrives, as a part of what the cores can do in that time;
+    above 1 a queue builds up, and runs compete. millis: mean emulated time of a task, 0 for none. widths: numbers of
+    partitions to draw from.
+    """
+    draw = random.Random(seed)
+    chosen: list[Training] = []
+    while len(chosen) < fits:
+        chosen += draw.sample(CATALOGUE, len(CATALOGUE))
+    rows, work = [], 0.0
+    for training in chosen[:fits]:
+        width, time = draw.choice(widths), round(millis * draw.uniform(0.75, 1.25))
+        rows.append((training, width, time))
+        work += training.stages * width * (time or REAL_MILLIS) / 1000
+    # Poisson arrivals, scaled to the span that the load asks for; the longest gaps are cut.
+    gaps = [0.0] + [min(2.5, -math.log(1 - draw.random())) for _ in rows[1:]]
+    scale = work / (cores * load) / max(sum(gaps), 1e-9)
+    at, fits_ = 0.0, []
+    for number, ((training, width, time), gap) in enumerate(zip(rows, gaps), 1):
+        at += gap * scale
+        name = f"{number:02d}-{training.kind}-{training.data}"
+        fits_.append(Fit(name, training.kind, training.data, width, time, training.iterations, round(at, 2), number))
+    return fits_
+
+
+REAL_MILLIS = 30  # what a task computes on the full data sets, roughly
+
+
+def text(fits: list[Fit]) -> str:
+    """As the Workload program reads it: a line a fit, fields separated by tabs."""
+    return "".join("\t".join(str(v) for v in dataclasses.astuple(fit)) + "\n" for fit in fits)
