@@ -18,6 +18,7 @@ pub mod plan;
 pub mod policy;
 pub mod prior;
 mod run;
+pub mod sim;
 pub mod spec;
 pub mod speed;
 
