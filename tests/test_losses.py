@@ -141,3 +141,102 @@ def test_what_is_known_of_a_run(everything):
     for run in falling:
         gain = (run["losses"][-1] - run["losses"][0]) * (1 if run["maximise"] else -1)
         assert gain >= 0, run["name"]
+
+
+# One training for each family of probes.
+FAMILIES = ("logistic,linear-normal,svc,perceptron,factorisation,descent,lbfgs,old-svm,old-svm-same,old-logistic,kmeans,kmeans-block,old-kmeans,"
+            "mixture,old-mixture,bisecting,lda,lda-em,power,reweighted,boosted,boosted-validated,forest,als,old-als,word2vec,rest,fails")
+# Deterministic ones, of different algorithms.
+MODELS = "logistic,svc,perceptron,factorisation,kmeans,mixture,boosted,reweighted,als"
+
+
+def test_java_25(java25):
+    told = submit(Spark("4.2", java25), FAMILIES)
+    check_exact(told)
+    check_frames(told)
+    assert {r["tier"] for r in told.runs if r["losses"]} == {"weave"}
+    assert not told.log("WARNING: "), "the JVM complains of what we do"
+
+
+def test_models_are_those_of_spark_alone(spark, everything):
+    alone = submit(spark, MODELS, {"spark.slaq.losses": "off"})
+    assert not alone.runs and not alone.log("wove loss probes")
+    trained = {m["name"]: m["value"] for m in everything.models if m["what"] == "model"}
+    assert len(alone.models) == MODELS.count(",") + 1
+    for model in alone.models:
+        assert trained[model["name"]] == model["value"], model["name"]
+
+
+def six_digits(losses: list[float], exact: list[float]) -> bool:
+    return len(losses) == len(exact) and all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(losses, exact))
+
+
+LOGGED = "logistic,svc,kmeans,mixture,reweighted,descent,rest,fails"
+
+
+def check_logged(told: Told) -> None:
+    """Six digits from breeze, which does not print the start; all of them from MLlib's own lines."""
+    expected = {(e["name"], e["kind"]): e["values"] for e in told.expected}
+    assert six_digits(told.by_name["logistic"]["losses"], expected["logistic", "equal"][1:])
+    assert six_digits(told.by_name["svc"]["losses"], expected["svc", "equal"][1:])
+    assert told.by_name["kmeans"]["losses"][-1:] == expected["kmeans", "last"]
+    assert told.by_name["mixture"]["losses"][-1:] == expected["mixture", "last"]
+    assert len(told.by_name["reweighted"]["losses"]) == expected["reweighted", "count"][0]
+    assert {r["tier"] for r in told.runs if r["losses"]} == {"log"}
+    assert Counter(r["algorithm"] for r in told.children(told.by_name["rest"])) == {"LogisticRegression": 3}
+    assert not [r["name"] for r in told.runs if r["open"] or len(r["outcomes"]) != 1]
+    assert told.by_name["fails"]["outcomes"] == ["failed"]
+    assert set(told.result.lines("PROPERTY ")) == {"null"}
+
+
+def test_losses_from_the_log(spark):
+    told = submit(spark, LOGGED, {"spark.slaq.losses": "log"})
+    check_logged(told)
+    # What the user sees is as without us: each line once.
+    printed = told.log("Val and Grad Norm")
+    assert len(printed) == sum(len(r["losses"]) for r in told.runs if r["algorithm"] in ("LogisticRegression", "LinearSVC"))
+
+
+@pytest.mark.parametrize("flag", ["-XX:-EnableDynamicAgentLoading", "-XX:+DisableAttachMechanism"])
+def test_flags_against_agents_are_respected(flag):
+    told = submit(Spark("4.2"), LOGGED, {"spark.driver.extraJavaOptions": flag, "spark.log.level": "WARN"})
+    check_logged(told)
+    assert not told.log("wove loss probes") and not told.log("Val and Grad Norm"), "the user wants warnings alone"
+
+
+def test_weaving_demanded_but_forbidden_warns():
+    told = submit(Spark("4.2"), "logistic", {"spark.driver.extraJavaOptions": "-XX:+DisableAttachMechanism", "spark.slaq.losses": "weave"})
+    assert len([line for line in told.log("spark.slaq.losses=weave demands") if "WARN" in line and "DisableAttachMechanism" in line]) == 1
+    assert told.by_name == {}
+
+
+def test_a_class_that_does_not_fit_falls_back_alone(workspace):
+    spark = Spark("4.2")
+    name = "org.apache.spark.mllib.clustering.KMeans"
+    spark.submit("org.apache.spark.slaq.test.DoctorClass", name, "runAlgorithmWithWeight", workspace, plugin=False).check()
+    told = submit(spark, "logistic,kmeans,kmeans-block,old-kmeans,mixture", {"spark.driver.extraClassPath": workspace})
+    check_exact_but = [e for e in told.expected if e["name"] not in ("kmeans", "old-kmeans")]
+    assert all(same(e["kind"], told.by_name[e["name"]]["losses"], e["values"], None) for e in check_exact_but)
+    expected = {(e["name"], e["kind"]): e["values"] for e in told.expected}
+    assert told.by_name["kmeans"]["tier"] == "log" and told.by_name["kmeans"]["losses"][-1:] == expected["kmeans", "last"]
+    assert told.by_name["logistic"]["tier"] == told.by_name["mixture"]["tier"] == "weave"
+    warned = [line for line in told.log("SLAQ leaves") if name in line]
+    assert len(warned) == 1 and "found 2 times instead of 1" in warned[0]
+
+
+def test_two_contexts_in_one_jvm(spark):
+    told = submit(spark, "restart")
+    assert Counter(r["name"] for r in told.runs) == {"logistic": 2, "kmeans": 2}
+    assert all(r["outcomes"] == ["finished"] and r["tier"] == "weave" for r in told.runs)
+    for name in ("logistic", "kmeans"):
+        first, second = [r for r in told.runs if r["name"] == name]
+        assert first["losses"] == second["losses"] and len(first["losses"]) > 3
+    check_exact(told)
+    assert len(told.log("wove loss probes into")) == 1
+
+
+def test_context_stopped_in_the_middle_of_a_fit(spark):
+    told = submit(spark, "stop")
+    assert told.result.lines("STOPPED ")
+    (run,) = told.runs
+    assert run["outcomes"] in (["failed"], ["abandoned"]) and not run["open"] and len(run["losses"]) >= 3

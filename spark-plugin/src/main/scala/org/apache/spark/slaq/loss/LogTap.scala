@@ -60,14 +60,16 @@ private[loss] final class LogTap private (runs: Runs, missing: Set[String], cont
     runs.name(id, Algorithm(stage.get), Some(uid))
   }
 
-  private val relays = lines.map { case (logger, known) => new LogRelay(context, logger, read(known, _)) }
+  private val relays = lines.map { case (logger, known) => new LogRelay(context, logger, read(logger, known, _)) }
 
-  private def read(known: Seq[Line], event: LogEvent): Unit = {
-    val message = event.getMessage.getFormattedMessage
-    if (event.getLevel.isMoreSpecificThan(Level.ERROR)) {
-      if (missing(Hook.Framing)) Failure.findFirstMatchIn(message).foreach(m => runs.leave(m.group(1).intern(), Runs.Failed))
-    } else known.exists(_.read(message))
-  }
+  private def read(logger: String, known: Seq[Line], event: LogEvent): Unit =
+    if (event.getLevel == Level.ERROR && logger == Estimators) {
+      // What a fit threw, without the fit's id; it is the innermost.
+      if (missing(Hook.Framing)) runs.leaveInnermost(Runs.Estimator, Runs.Failed)
+    } else {
+      val message = event.getMessage.getFormattedMessage
+      known.exists(_.read(message))
+    }
 
   override def close(): Unit = relays.foreach(_.close())
 }
@@ -75,7 +77,6 @@ private[loss] final class LogTap private (runs: Runs, missing: Set[String], cont
 private[loss] object LogTap {
   private val Minimizers = "breeze.optimize"
   private val Estimators = "org.apache.spark.ml.util.Instrumentation"
-  private val Failure = """^(\[\w+\]) """.r
   private val Alone = new Object // key of a minimisation without a training that the log shows
 
   /** Families whose losses the log shows, at least in part. */
