@@ -20,13 +20,13 @@ APP = "org.apache.spark.slaq.engine.NativeApp"
 
 
 def java(spark: Spark, cwd: pathlib.Path, *args, main: str = APP, jar: pathlib.Path | None = None, with_jar: bool = True,
-         java_home: str | None = None, properties: dict | None = None) -> Result:
+         java_home: str | None = None, properties: dict | None = None, env: dict | None = None) -> Result:
     """Runs a main class of the test jar with the packaged jar on the class path."""
     jars = [str(jar or spark.jar)] if with_jar else []
     command = [f"{java_home}/bin/java" if java_home else "java", "-Xmx512m", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]
     command += [f"-D{key}={value}" for key, value in (properties or {}).items()]
     command += ["-cp", os.pathsep.join([*jars, str(spark.test_jar), f"{spark.home}/jars/*"]), main, *map(str, args)]
-    done = subprocess.run(command, cwd=cwd, env=spark.env(), encoding="utf-8", capture_output=True, timeout=180)
+    done = subprocess.run(command, cwd=cwd, env=spark.env(env), encoding="utf-8", capture_output=True, timeout=180)
     return Result(done.returncode, done.stdout, done.stderr)
 
 
@@ -110,6 +110,24 @@ def test_a_panic_in_any_export_is_an_exception_with_its_text(spark, tmp_path, pa
         assert found[f"{call} formatted"].startswith("IllegalStateException: panic in the native library: index out of bounds")
         assert found[f"{call} literal"] == "IllegalStateException: panic in the native library: a literal"
         assert "panic" not in found[f"{call} works"] and "Exception" not in found[f"{call} works"], found[f"{call} works"]
+
+
+    for kind in ("fault", "panic"):
+        assert found[f"{kind} while pending"] == "UnsupportedOperationException: came first"
+
+
+def test_log_goes_to_standard_error_at_the_level_asked_for(spark, tmp_path):
+    for level in ("error", "warn", "info"):
+        (tmp_path / f"{level}.json").write_text("not a file of curves")
+    asked = java(spark, tmp_path, "log", "error", "warn", "off", "info", "loud")
+    found = outcomes(asked)
+    assert [found[level] for level in ("error", "warn", "off", "info")] == ["true"] * 4
+    warned = re.findall(r"WARN\s+slaq_core\S*\] .*?(\w+)\.json", asked.err)
+    assert warned == ["warn", "info"], asked.err
+    assert "slaq_core" not in asked.out
+    overruled = java(spark, tmp_path, "log", "error", env={"SLAQ_LOG": "warn"})
+    assert re.search(r"WARN\s+slaq_core\S*\] .*error\.json", overruled.check().err)
+    assert "SLAQ_LOG = loud: allowed are off" in outcomes(java(spark, tmp_path, "log", "error", env={"SLAQ_LOG": "loud"}))["error"]
 
 
 def test_loads_from_the_jar_and_leaves_nothing_behind(spark, tmp_path):

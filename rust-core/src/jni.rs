@@ -316,8 +316,10 @@ fn count(name: &str, value: jint) -> Result<u32> {
 /// Sends this crate's log to standard error from the first call on; later calls change the level. `SLAQ_LOG` in the
 /// environment goes before what the JVM asks for. Other crates' messages matter only when something is wrong.
 fn start_log(level: &str) -> Result<()> {
-    let asked = std::env::var("SLAQ_LOG").ok();
-    let level = level_of(asked.as_deref().unwrap_or(level))?;
+    let level = match std::env::var("SLAQ_LOG") {
+        Ok(asked) => level_of("SLAQ_LOG", &asked)?,
+        Err(_) => level_of("log level", level)?,
+    };
     // Fails when a logger is there already, which then stays.
     let _ = env_logger::Builder::new()
         .filter_level(LevelFilter::Warn)
@@ -327,12 +329,12 @@ fn start_log(level: &str) -> Result<()> {
     Ok(())
 }
 
-fn level_of(text: &str) -> Result<LevelFilter> {
+fn level_of(name: &str, text: &str) -> Result<LevelFilter> {
     LevelFilter::from_str(text)
-        .map_err(|_| Fault::Input(format!("log level = {text}: allowed are off, error, warn, info, debug, trace")))
+        .map_err(|_| Fault::Input(format!("{name} = {text}: allowed are off, error, warn, info, debug, trace")))
 }
 
-/// Lets the end-to-end tests panic inside any export. Compiled only into the library that those tests build.
+/// Lets the end-to-end tests make any export fail. Compiled only into the library that those tests build.
 #[cfg(feature = "test-panics")]
 mod panics {
     use std::cell::Cell;
@@ -356,6 +358,15 @@ mod panics {
     #[jni_mangle("org.apache.spark.slaq.engine.Panics")]
     pub fn arm<'local>(_: EnvUnowned<'local>, _: JObject<'local>, formatted: bool) {
         ARMED.set(Some(formatted));
+    }
+
+    /// Fails, by a fault or by a panic, while an exception is pending.
+    #[jni_mangle("org.apache.spark.slaq.engine.Panics")]
+    pub fn fail_after_throwing<'local>(env: EnvUnowned<'local>, _: JObject<'local>, by_panic: bool) {
+        guard(env, |env| {
+            let _ = env.throw_new(jni_str!("java/lang/UnsupportedOperationException"), jni_str!("came first"));
+            if by_panic { panic!("came second") } else { Err(Fault::State("came second".to_owned())) }
+        })
     }
 }
 
@@ -396,8 +407,8 @@ mod tests {
 
     #[test]
     fn unknown_levels_are_refused() {
-        assert_eq!(level_of("debug").unwrap(), LevelFilter::Debug);
-        assert!(level_of("loud").unwrap_err().to_string().contains("off, error, warn"));
+        assert_eq!(level_of("log level", "debug").unwrap(), LevelFilter::Debug);
+        assert!(level_of("SLAQ_LOG", "loud").unwrap_err().to_string().contains("SLAQ_LOG = loud: allowed are off"));
     }
 
     #[test]

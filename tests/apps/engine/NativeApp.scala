@@ -20,6 +20,7 @@ object NativeApp {
     case "roundtrip" => roundTrip()
     case "refusals" => refusals()
     case "close" => closeWhileInUse()
+    case "log" => log(args.toList.tail)
     case "loaders" => twoLoaders()
     case "panics" => everyExportPanics()
   }
@@ -116,6 +117,14 @@ object NativeApp {
     attempt("explain after close")(engine.explain())
   }
 
+  /** Opens an engine at each level in turn, with a file of typical curves that can't be read, which is a warning. */
+  private def log(levels: Seq[String]): Unit = {
+    NativeLibrary.load().fold(throw _, identity)
+    for (level <- levels) {
+      attempt(level)(new Native().open(s"""{"priors.path": "$level.json"}""", level) > 0)
+    }
+  }
+
   /** Many threads report while the engine is closed under them: each call works or says that the engine is closed. */
   private def closeWhileInUse(): Unit = {
     val threads = 4
@@ -190,6 +199,8 @@ object NativeApp {
       attempt(s"$name literal")(call())
       attempt(s"$name works")(call())
     }
+    attempt("fault while pending")(panics.failAfterThrowing(false))
+    attempt("panic while pending")(panics.failAfterThrowing(true))
     val exports = classOf[Native].getDeclaredMethods ++ classOf[Jvmti].getDeclaredMethods
     val natives = exports.filter(m => java.lang.reflect.Modifier.isNative(m.getModifiers)).map(_.getName).toSet
     say("not covered", (natives -- calls.map(_._1)).mkString(","))
@@ -201,4 +212,7 @@ final class Panics {
 
   /** The next call of this thread into the library panics. */
   @native def arm(formatted: Boolean): Unit
+
+  /** Fails while an exception is pending that the library has thrown before. */
+  @native def failAfterThrowing(byPanic: Boolean): Unit
 }
