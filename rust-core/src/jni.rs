@@ -7,6 +7,9 @@
 #![allow(unsafe_code)]
 
 mod arbiter;
+#[cfg(feature = "test-panics")]
+mod panics;
+mod tool;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -16,14 +19,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use jni::errors::ErrorPolicy;
-use jni::objects::{JByteArray, JClass, JDoubleArray, JLongArray, JObject, JString, Reference};
+use jni::objects::{JByteArray, JDoubleArray, JLongArray, JObject, JString};
 use jni::strings::JNIString;
 use jni::sys::{jdouble, jint, jlong};
 use jni::{Env, EnvUnowned, jni_mangle, jni_str};
 use log::LevelFilter;
 use parking_lot::RwLock;
 
-use crate::jvmti::{self, Tool};
 use crate::{Config, Engine, Error, RunSpec, Stage};
 
 /// Why a call failed, by the exception that it becomes.
@@ -244,48 +246,6 @@ pub fn close<'local>(env: EnvUnowned<'local>, _: JObject<'local>, handle: jlong)
     })
 }
 
-#[jni_mangle("org.apache.spark.slaq.loss.Jvmti")]
-pub fn add_to_system_class_path<'local>(env: EnvUnowned<'local>, _: JObject<'local>, path: JString<'local>) -> jint {
-    guard(env, |env| {
-        let path = path.mutf8_chars(env)?;
-        Ok(tool(env)?.map_or_else(|code| code, |tool| tool.add_to_system_class_path(path.as_cstr())))
-    })
-}
-
-#[jni_mangle("org.apache.spark.slaq.loss.Jvmti")]
-pub fn redefine<'local>(
-    env: EnvUnowned<'local>,
-    _: JObject<'local>,
-    target: JClass<'local>,
-    bytes: JByteArray<'local>,
-) -> jint {
-    guard(env, |env| {
-        let bytes = env.convert_byte_array(bytes)?;
-        if target.is_null() {
-            return Err(Fault::Input("null given: class".to_owned()));
-        }
-        // SAFETY: `target` is a parameter of this native frame, typed as a class by the Java declaration.
-        Ok(tool(env)?.map_or_else(|code| code, |tool| unsafe { tool.redefine(target.as_raw().cast(), &bytes) }))
-    })
-}
-
-#[jni_mangle("org.apache.spark.slaq.loss.Jvmti")]
-pub fn error_name<'local>(env: EnvUnowned<'local>, _: JObject<'local>, code: jint) -> JString<'local> {
-    guard(env, |env| {
-        let name = match code {
-            ..0 => None,
-            _ => tool(env)?.ok().and_then(|tool| tool.error_name(code)),
-        };
-        Ok(env.new_string(name.unwrap_or_else(|| jvmti::fallback_name(code)))?)
-    })
-}
-
-fn tool(env: &Env<'_>) -> Result<std::result::Result<Tool, jvmti::Code>> {
-    let vm = env.get_java_vm()?;
-    // SAFETY: the pointer is that of the JVM which is calling.
-    Ok(unsafe { Tool::attach(vm.get_raw().cast()) })
-}
-
 /// Four numbers a stage; see [`Stage`].
 fn decode_stages(env: &mut Env<'_>, stages: &JDoubleArray<'_>) -> Result<Vec<Stage>> {
     let mut numbers = vec![0.0; stages.len(env)?];
@@ -332,42 +292,6 @@ fn start_log(level: &str) -> Result<()> {
 fn level_of(name: &str, text: &str) -> Result<LevelFilter> {
     LevelFilter::from_str(text)
         .map_err(|_| Fault::Input(format!("{name} = {text}: allowed are off, error, warn, info, debug, trace")))
-}
-
-/// Lets the end-to-end tests make any export fail. Compiled only into the library that those tests build.
-#[cfg(feature = "test-panics")]
-mod panics {
-    use std::cell::Cell;
-
-    use super::*;
-
-    thread_local!(static ARMED: Cell<Option<bool>> = const { Cell::new(None) });
-
-    pub(super) fn fire() {
-        match ARMED.take() {
-            Some(true) => {
-                let empty: [u8; 0] = [];
-                let _ = empty[std::hint::black_box(7)];
-            }
-            Some(false) => panic!("a literal"),
-            None => {}
-        }
-    }
-
-    /// The next guarded call of this thread panics, with a formatted text or with a literal one.
-    #[jni_mangle("org.apache.spark.slaq.engine.Panics")]
-    pub fn arm<'local>(_: EnvUnowned<'local>, _: JObject<'local>, formatted: bool) {
-        ARMED.set(Some(formatted));
-    }
-
-    /// Fails, by a fault or by a panic, while an exception is pending.
-    #[jni_mangle("org.apache.spark.slaq.engine.Panics")]
-    pub fn fail_after_throwing<'local>(env: EnvUnowned<'local>, _: JObject<'local>, by_panic: bool) {
-        guard(env, |env| {
-            let _ = env.throw_new(jni_str!("java/lang/UnsupportedOperationException"), jni_str!("came first"));
-            if by_panic { panic!("came second") } else { Err(Fault::State("came second".to_owned())) }
-        })
-    }
 }
 
 #[cfg(test)]

@@ -187,6 +187,7 @@ object NativeApp {
       "observe" -> (() => native.observe(handle, 1, 1.0, none)),
       "plan" -> (() => native.plan(handle, 4, 0.0, 1.0).toSeq),
       "explain" -> (() => native.explain(handle).nonEmpty),
+      "outlook" -> (() => native.outlook(handle, 4, 1.0).nonEmpty),
       "finish" -> (() => native.finish(handle, 1, 1.0)),
       "addToSystemClassPath" -> (() => jvmti.addToSystemClassPath("/nowhere.jar")),
       "redefine" -> (() => jvmti.redefine(classOf[Panics], Array[Byte](1, 2, 3))),
