@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// Seconds in which the paper's fair baseline reached 90 % of a run's loss reduction.
 const PAPER_FAIR_T90: f64 = 71.0;
 
+/// Seconds in which Spark gets a task going.
+const LAUNCH: f64 = 0.005;
+
 /// The subcommand.
 pub const COMMAND: Command = Command {
     name: "simulate",
@@ -182,6 +185,7 @@ pub fn experiment(args: &Args, curves: &[Recorded], setting: Setting) -> Outcome
         reallocation: args.required("--reallocation", "seconds >= 0", |s: f64| s >= 0.0 && s.is_finite())?,
         misprediction: args.required("--misprediction", share, |s: f64| s >= 0.0 && s.is_finite())?,
         sample: 1.0,
+        tick: LAUNCH,
     };
     let lend = lend_delay("--lend", args.text("--lend").unwrap_or_default())?;
     let mut experiment = Experiment::new(curves, setting, conditions, lend)?;

@@ -11,7 +11,7 @@ use super::trace::{RunTrace, Sample, Trace};
 use super::workload::Job;
 use crate::Stage;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 /// What makes a simulated cluster less tidy than the plan. [`Conditions::default`] has none of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,18 +26,21 @@ pub struct Conditions {
     pub misprediction: f64,
     /// Seconds between samples of the metrics.
     pub sample: f64,
+    /// Tasks end at multiples of so many seconds: what Spark takes to launch one. 0: at any moment. It also bounds the events
+    /// of a simulation, since tasks of a run that end together are one.
+    pub tick: f64,
 }
 
 impl Default for Conditions {
     fn default() -> Conditions {
-        Conditions { noise: 0.0, stragglers: (0.0, 1.0), reallocation: 0.0, misprediction: 0.0, sample: 1.0 }
+        Conditions { noise: 0.0, stragglers: (0.0, 1.0), reallocation: 0.0, misprediction: 0.0, sample: 1.0, tick: 0.0 }
     }
 }
 
 #[derive(Debug, PartialEq)]
 enum Kind {
     Arrival(usize),
-    Tasks { run: usize, count: u32 },
+    Tasks(usize),
     Gap(usize),
     Epoch,
     Lend,
@@ -90,6 +93,8 @@ struct World<'a> {
     conditions: &'a Conditions,
     random: Random,
     events: BinaryHeap<Event>,
+    /// Tasks of a run that end at a moment (the bits of its seconds).
+    ending: HashMap<(usize, u64), u32>,
     made: u64,
     submissions: u64,
     runs: Vec<Run<'a>>,
@@ -120,7 +125,7 @@ pub fn simulate(
         while let Some(event) = next {
             match event.kind {
                 Kind::Arrival(run) => world.arrive(run, now, discipline)?,
-                Kind::Tasks { run, count } => world.tasks_end(run, count, now),
+                Kind::Tasks(run) => world.tasks_end(run, now),
                 Kind::Gap(run) => world.iteration_ends(run, now, discipline)?,
                 Kind::Epoch => world.epoch(now, discipline)?,
                 Kind::Lend => {}
@@ -156,6 +161,7 @@ impl<'a> World<'a> {
             conditions,
             random: Random::new(seed ^ 0x7A5C),
             events: BinaryHeap::new(),
+            ending: HashMap::new(),
             made: 0,
             submissions: 0,
             runs: jobs.iter().map(run).collect(),
@@ -202,7 +208,8 @@ impl<'a> World<'a> {
         self.seats[index].pending = run.job.iterations[run.iteration][run.stage].tasks;
     }
 
-    fn tasks_end(&mut self, index: usize, count: u32, now: f64) {
+    fn tasks_end(&mut self, index: usize, now: f64) {
+        let count = self.ending.remove(&(index, now.to_bits())).unwrap_or(0);
         self.free += count;
         self.seats[index].running -= count;
         if self.seats[index].running > 0 || self.seats[index].pending > 0 {
@@ -324,8 +331,20 @@ impl<'a> World<'a> {
             let run = &mut self.runs[index];
             run.task_seconds += f64::from(count) * seconds;
             run.longest = run.longest.max(seconds);
-            self.push(now + seconds, Kind::Tasks { run: index, count });
+            let end = self.moment(now + seconds);
+            let ending = self.ending.entry((index, end.to_bits())).or_insert(0);
+            *ending += count;
+            if *ending == count {
+                self.push(end, Kind::Tasks(index));
+            }
         }
+    }
+
+    /// The first moment from `time` on at which tasks end.
+    fn moment(&self, time: f64) -> f64 {
+        let tick = self.conditions.tick;
+        // The margin keeps a time that is a multiple but for rounding where it is.
+        if tick > 0.0 { (time / tick - 1e-6).ceil() * tick } else { time }
     }
 
     fn sample(&self, now: f64) -> Sample {

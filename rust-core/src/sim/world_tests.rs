@@ -27,7 +27,7 @@ fn planned(config: &str) -> Discipline {
 }
 
 fn untidy() -> Conditions {
-    Conditions { noise: 0.3, stragglers: (0.05, 4.0), reallocation: 0.2, misprediction: 0.2, sample: 0.05 }
+    Conditions { noise: 0.3, stragglers: (0.05, 4.0), reallocation: 0.2, misprediction: 0.2, sample: 0.05, tick: 0.005 }
 }
 
 #[test]
