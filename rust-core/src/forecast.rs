@@ -1,8 +1,12 @@
 //! What a run's loss will be h iterations from now, with an error bound.
+//!
+//! Several methods are asked at every report. Each is remembered for what it said 1, 5 and 10 iterations ago, and is
+//! given weight by how well it did: relative error of the predicted *fall*, which is what runs are ranked by, recency-weighted
+//! and capped, so that neither one surprise nor one lucky guess decides. The mixture is tabulated at once: a plan looks falls up and never fits.
 
-use crate::curve::{Curve, Shape};
-use crate::fit::{Family, Points, fit};
+use crate::curve::Curve;
 use crate::history::History;
+use crate::method::{self, METHODS, Opinions, UNTESTED};
 
 /// A predicted loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,45 +25,101 @@ pub trait Forecaster {
     fn forecast(&self, ahead: f64) -> Option<Forecast>;
 }
 
-/// Ways to a curve, tried side by side.
-const METHODS: usize = 4;
-const LAST_CHANGE: usize = 0;
-const GEOMETRIC: usize = 1;
-/// Iterations ahead at which methods are compared.
+/// Points ahead at which methods are compared.
 const AHEAD: [usize; 3] = [1, 5, 10];
-const PENDING: usize = 10;
-/// Weight of a point relative to the next newer one: about ten points decide.
-const RECENCY: f64 = 0.9;
+const PENDING: usize = AHEAD[0] + AHEAD[1] + AHEAD[2];
+/// Weight of the newest comparison: about the last fourteen decide.
+const NEWEST: f64 = 0.07;
+/// A method's relative error counts as this at most.
+const WORST: f64 = 2.0;
+/// Errors below this are as good as none.
+const GOOD: f64 = 0.01;
+/// Points below which forecasts are held back.
+const FEW: u32 = 16;
+/// Part of the distance to the lowest possible loss that may be predicted to fall while points are few.
+const BOLD: f64 = 0.75;
+/// Part of the truths that the error bound is to cover.
+const COVERED: f64 = 0.88;
+/// Step of the error bound's adaptation, in logarithms.
+const ADAPT: f64 = 0.3;
 
+/// Predictions that wait for their truth: one ring per distance.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
-    curve: Option<Curve>,
-    /// Predicted falls, per distance, in a ring over the iterations.
-    pending: [[f32; PENDING]; AHEAD.len()],
-    /// Recency-weighted mean relative error of the predicted fall, per distance.
-    error: [f64; AHEAD.len()],
+struct Pending([f32; PENDING]);
+
+impl Pending {
+    /// Place of the prediction for distance d made at point n, free again when its truth has come.
+    fn place(d: usize, n: u32) -> usize {
+        AHEAD[..d].iter().sum::<usize>() + n as usize % AHEAD[d]
+    }
 }
 
-/// The product's forecaster: families side by side, the one that predicted best so far is believed.
+/// Expected falls at growing distances, not falling with the distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Falls([f64; DISTANCES.len()]);
+
+/// Iterations ahead of the table's entries; between them falls are interpolated, beyond the last one they stay.
+const DISTANCES: [f64; 18] =
+    [0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 22.0, 33.0, 50.0, 75.0, 110.0, 165.0, 250.0, 400.0, 650.0, 1000.0];
+
+impl Falls {
+    /// Tabulates a fall over iterations ahead; negative, undefined and sinking values are raised to what came before.
+    pub fn tabulate(fall: impl Fn(f64) -> f64) -> Falls {
+        let mut so_far: f64 = 0.0;
+        Falls(DISTANCES.map(|ahead| {
+            if ahead > 0.0 {
+                so_far = so_far.max(fall(ahead));
+            }
+            so_far
+        }))
+    }
+
+    /// Expected fall over the next `ahead` ≥ 0 iterations, ≥ 0.
+    #[inline]
+    pub fn at(&self, ahead: f64) -> f64 {
+        let above = DISTANCES.partition_point(|d| *d < ahead);
+        if above == 0 || above == DISTANCES.len() {
+            return self.0[above.min(DISTANCES.len() - 1)];
+        }
+        let (d0, d1) = (DISTANCES[above - 1], DISTANCES[above]);
+        self.0[above - 1] + (ahead - d0) / (d1 - d0) * (self.0[above] - self.0[above - 1])
+    }
+}
+
+/// The product's forecaster.
 #[derive(Clone, Debug)]
 pub struct LossModel {
     history: History,
-    candidates: [Candidate; METHODS],
-    chosen: usize,
+    opinions: Opinions,
+    pending: [Pending; METHODS],
+    /// Relative error of each method per distance, recency-weighted.
+    errors: [[f32; METHODS]; AHEAD.len()],
+    weights: [[f32; METHODS]; AHEAD.len()],
+    falls: Falls,
+    /// Comparisons made per distance.
     tested: [u32; AHEAD.len()],
+    own: Pending,
+    own_bound: Pending,
+    /// Recency-weighted absolute error of the mixture per distance, and the factor that makes a bound of it.
     spread: [f64; AHEAD.len()],
+    factor: [f64; AHEAD.len()],
 }
 
 impl Default for LossModel {
     fn default() -> Self {
-        let candidate =
-            Candidate { curve: None, pending: [[f32::NAN; PENDING]; AHEAD.len()], error: [0.0; AHEAD.len()] };
+        let nothing = Pending([f32::NAN; PENDING]);
         LossModel {
             history: History::default(),
-            candidates: [candidate; METHODS],
-            chosen: LAST_CHANGE,
+            opinions: [None; METHODS],
+            pending: [nothing; METHODS],
+            errors: [[0.0; METHODS]; AHEAD.len()],
+            weights: [UNTESTED.map(|w| w as f32); AHEAD.len()],
+            falls: Falls([0.0; DISTANCES.len()]),
             tested: [0; AHEAD.len()],
+            own: nothing,
+            own_bound: nothing,
             spread: [0.0; AHEAD.len()],
+            factor: [1.5; AHEAD.len()],
         }
     }
 }
@@ -70,129 +130,121 @@ impl LossModel {
         &self.history
     }
 
-    /// The curve believed in; None before the second point.
+    /// Expected falls from the last point on; all zero before the second point.
+    pub fn falls(&self) -> &Falls {
+        &self.falls
+    }
+
+    /// The curve of the method with the most weight; None before the second point.
     pub fn curve(&self) -> Option<Curve> {
-        self.candidates[self.chosen].curve
+        let weights = &self.weights[AHEAD.len() - 1];
+        (0..METHODS).filter(|i| self.opinions[*i].is_some()).max_by(|a, b| weights[*a].total_cmp(&weights[*b])).and_then(|i| self.opinions[i])
     }
 
-    /// Expected fall of the loss over the next `ahead` iterations, ≥ 0; None before the second point.
-    pub fn fall(&self, ahead: f64) -> Option<f64> {
-        let (k, _) = self.history.last()?;
-        Some(self.curve()?.fall(f64::from(k), ahead))
+    /// Largest fall that may be predicted: not below zero for losses that never were, and not more than the run has fallen yet.
+    fn most(&self) -> f64 {
+        let (Some((_, first)), Some((_, last))) = (self.history.first(), self.history.last()) else { return 0.0 };
+        let bold = if self.history.points() < FEW { BOLD } else { 1.0 };
+        let room = if self.history.best() >= 0.0 { bold * last } else { f64::INFINITY };
+        room.min(first.max(self.history.losses()[0]) - last).max(0.0)
     }
 
-    fn refit(&mut self) {
-        let h = &self.history;
-        let (ks, ys) = (h.iterations(), h.losses());
-        let n = ks.len();
-        if n < 2 {
-            return;
+    /// The mixture of the methods' falls.
+    fn mixture(&self, k: f64, ahead: f64) -> f64 {
+        let (low, high, part) = bracket(ahead);
+        let (mut sum, mut total) = (0.0, 0.0);
+        let most = self.most();
+        for (i, opinion) in self.opinions.iter().enumerate() {
+            let Some(curve) = opinion else { continue };
+            let weight = f64::from(self.weights[low][i]) * (1.0 - part) + f64::from(self.weights[high][i]) * part;
+            if weight > 0.0 {
+                sum += weight * curve.fall(k, ahead).min(most);
+                total += weight;
+            }
         }
-        let line = |per: f64| Curve {
-            shape: Shape::Line,
-            origin: f64::from(ks[n - 1]),
-            height: per.max(0.0),
-            floor: ys[n - 1] - per.max(0.0),
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+
+    /// Compares what was predicted for this point with what came.
+    fn compare(&mut self) {
+        let n = self.history.points();
+        let losses = self.history.losses();
+        for (d, ahead) in AHEAD.into_iter().enumerate() {
+            let Some(then) = losses.len().checked_sub(1 + ahead).filter(|_| n as usize > ahead + 2) else { continue };
+            let truth = losses[then] - losses[losses.len() - 1];
+            let place = Pending::place(d, n);
+            self.tested[d] = self.tested[d].saturating_add(1);
+            let rate = (1.0 / f64::from(self.tested[d])).max(NEWEST);
+            for (pending, error) in self.pending.iter().zip(&mut self.errors[d]) {
+                let relative = ((f64::from(pending.0[place]) - truth) / (truth.abs() + f64::MIN_POSITIVE)).abs();
+                let relative = if relative.is_nan() { WORST } else { relative.min(WORST) };
+                *error += (rate * (relative - f64::from(*error))) as f32;
+            }
+            let miss = (f64::from(self.own.0[place]) - truth).abs();
+            if miss.is_finite() {
+                let missed = miss > f64::from(self.own_bound.0[place]);
+                let step = if missed { COVERED } else { COVERED - 1.0 };
+                self.factor[d] = (self.factor[d] * (ADAPT * step).exp()).clamp(1e-3, 50.0);
+                self.spread[d] += rate.max(0.25) * (miss - self.spread[d]);
+            }
+        }
+        for d in 0..AHEAD.len() {
+            // Distances that were not reached yet are judged by the next shorter one.
+            if let Some(by) = (0..=d).rev().find(|j| self.tested[*j] >= 2) {
+                self.weights[d] = self.errors[by].map(|e| (f64::from(e) + GOOD).powi(-4) as f32);
+            }
+        }
+    }
+
+    fn remember(&mut self, k: u32) {
+        let n = self.history.points();
+        for (d, ahead) in AHEAD.into_iter().enumerate() {
+            let place = Pending::place(d, n);
+            let most = self.most();
+            for (opinion, pending) in self.opinions.iter().zip(&mut self.pending) {
+                pending.0[place] = opinion.map_or(f32::NAN, |c| c.fall(f64::from(k), ahead as f64).min(most) as f32);
+            }
+            self.own.0[place] = self.falls.at(ahead as f64) as f32;
+            self.own_bound.0[place] = self.bound(ahead as f64) as f32;
+        }
+    }
+
+    /// Half width of the interval around the loss `ahead` iterations from now.
+    fn bound(&self, ahead: f64) -> f64 {
+        let (low, high, part) = bracket(ahead);
+        let at = |d: usize| {
+            let by = (0..=d).rev().find(|j| self.tested[*j] >= 2);
+            by.map_or(self.falls.at(ahead), |by| self.factor[by] * self.spread[by] * (AHEAD[d] as f64 / AHEAD[by] as f64))
         };
-        let change = |i: usize| (ys[i - 1] - ys[i]) / f64::from(ks[i] - ks[i - 1]);
-        self.candidates[LAST_CHANGE].curve = Some(line(change(n - 1)));
-        self.candidates[GEOMETRIC].curve =
-            if n >= 3 && change(n - 2) > 0.0 && change(n - 1) > 0.0 && change(n - 1) < change(n - 2) {
-                let ratio = change(n - 1) / change(n - 2);
-                let height = change(n - 1) * ratio / (1.0 - ratio);
-                Some(Curve {
-                    shape: Shape::Exponential { rate: -ratio.ln() },
-                    origin: f64::from(ks[n - 1]),
-                    height,
-                    floor: ys[n - 1] - height,
-                })
-            } else {
-                Some(line(change(n - 1)))
-            };
-        let (low, high) = ys.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(*y), b.max(*y)));
-        let scale = high - low;
-        if n < 4 || scale <= 0.0 || scale.is_nan() {
-            return;
-        }
-        let origin = f64::from(ks[0]);
-        let x: Vec<f64> = ks.iter().map(|k| f64::from(*k) - origin).collect();
-        let y: Vec<f64> = ys.iter().map(|y| (y - low) / scale).collect();
-        let w: Vec<f64> = ks.iter().map(|k| RECENCY.powf(f64::from(ks[n - 1] - k))).collect();
-        let lowest = if h.best() >= 0.0 { -low / scale } else { f64::NEG_INFINITY };
-        let points = Points::new(x, y, w, lowest);
-        for (i, family) in [(2, Family::Exponential), (3, Family::Reciprocal)] {
-            let start = self.candidates[i].curve.map(|c| c.shape);
-            self.candidates[i].curve = fit(family, &points, start).map(|f| Curve {
-                shape: f.curve.shape,
-                origin,
-                height: f.curve.height * scale,
-                floor: low + f.curve.floor * scale,
-            });
-        }
+        let near = at(low) * (1.0 - part) + at(high) * part;
+        let far = AHEAD[AHEAD.len() - 1] as f64;
+        if ahead > far { near * (ahead / far).sqrt() } else { near }
     }
+}
 
-    fn backtest(&mut self) {
-        let n = self.history.points() as usize;
-        let ys = self.history.losses();
-        let last = ys[ys.len() - 1];
-        for (d, &ahead) in AHEAD.iter().enumerate() {
-            if n <= ahead + 2 || ys.len() <= ahead {
-                continue;
-            }
-            let truth = ys[ys.len() - 1 - ahead] - last;
-            let slot = (n - ahead) % PENDING;
-            let rate = (1.0 / f64::from(self.tested[d] + 1)).max(0.12);
-            self.tested[d] += 1;
-            let chosen = f64::from(self.candidates[self.chosen].pending[d][slot]);
-            if chosen.is_finite() {
-                self.spread[d] += rate * ((chosen - truth).abs() - self.spread[d]);
-            }
-            for c in &mut self.candidates {
-                let p = f64::from(c.pending[d][slot]);
-                let e = if p.is_finite() { ((p - truth).abs() / (truth.abs() + 1e-12)).min(2.0) } else { 2.0 };
-                c.error[d] += rate * (e - c.error[d]);
-            }
-        }
-        let score = |c: &Candidate| -> f64 {
-            if c.curve.is_none() {
-                return f64::INFINITY;
-            }
-            (0..AHEAD.len()).filter(|&d| self.tested[d] >= 1).map(|d| c.error[d]).sum()
-        };
-        let mut best = (LAST_CHANGE, f64::INFINITY);
-        for (i, c) in self.candidates.iter().enumerate() {
-            let s = score(c);
-            if s < best.1 {
-                best = (i, s);
-            }
-        }
-        self.chosen = best.0;
-    }
-
-    fn remember(&mut self) {
-        let n = self.history.points() as usize;
-        let Some((k, _)) = self.history.last() else { return };
-        for c in &mut self.candidates {
-            for (d, &ahead) in AHEAD.iter().enumerate() {
-                c.pending[d][n % PENDING] = c.curve.map_or(f32::NAN, |v| v.fall(f64::from(k), ahead as f64) as f32);
-            }
-        }
+/// Neighbouring distances of the comparison and the part of the way between them.
+fn bracket(ahead: f64) -> (usize, usize, f64) {
+    let [near, middle, far] = AHEAD.map(|a| a as f64);
+    if ahead <= middle {
+        (0, 1, ((ahead - near) / (middle - near)).max(0.0))
+    } else {
+        (1, 2, ((ahead - middle) / (far - middle)).min(1.0))
     }
 }
 
 impl Forecaster for LossModel {
     fn push(&mut self, iteration: u32, loss: f64) {
         if self.history.push(iteration, loss) {
-            self.refit();
-            self.backtest();
-            self.remember();
+            method::refit(&mut self.opinions, &self.history);
+            self.compare();
+            self.falls = Falls::tabulate(|ahead| self.mixture(f64::from(iteration), ahead));
+            self.remember(iteration);
         }
     }
 
     fn forecast(&self, ahead: f64) -> Option<Forecast> {
-        let (_, last) = self.history.last()?;
-        let fall = self.fall(ahead)?;
-        let bound = 2.0 * self.spread[2].max(self.spread[0]);
-        Some(Forecast { loss: last - fall, bound })
+        let (_, last) = self.history.last().filter(|_| self.history.points() >= 2)?;
+        let fall = self.falls.at(ahead.max(0.0));
+        Some(Forecast { loss: last - fall, bound: self.bound(ahead) })
     }
 }

@@ -14,6 +14,7 @@ pub mod gain;
 pub mod history;
 mod jni;
 mod jvmti;
+pub mod method;
 pub mod plan;
 pub mod policy;
 pub mod prior;
