@@ -21,6 +21,10 @@ pub struct Config {
     /// Expected loss reduction of a run without losses, as a multiple of the typical curve's, 0 to 100;
     /// key `prior.height`, default 1.
     pub prior_height: f64,
+    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.
+    pub goal: f64,
+    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.
+    pub end: f64,
     /// Longest time in seconds that a run goes without a core while runs outnumber cores, 0.1 to 3600;
     /// key `rotation.age`, default 5.
     pub rotation_age: f64,
@@ -39,6 +43,8 @@ impl Default for Config {
             floor: 1,
             horizon: 0.0,
             prior_height: 1.0,
+            goal: 0.0,
+            end: 0.0,
             rotation_age: 5.0,
             priors_path: None,
             oracle_path: None,
@@ -68,6 +74,8 @@ impl Config {
                 "floor" => config.floor = whole(key, value, 1, 1024)?,
                 "horizon" => config.horizon = number(key, value, 0.0, 3600.0)?,
                 "prior.height" => config.prior_height = number(key, value, 0.0, 100.0)?,
+                "goal" => config.goal = number(key, value, 0.0, 100.0)?,
+                "end" => config.end = number(key, value, 0.0, 100.0)?,
                 "rotation.age" => config.rotation_age = number(key, value, 0.1, 3600.0)?,
                 "priors.path" => config.priors_path = path(value),
                 "oracle.path" => config.oracle_path = path(value),
@@ -81,7 +89,7 @@ impl Config {
     }
 }
 
-const KEYS: &str = "policy, epoch, fairness, floor, horizon, prior.height, rotation.age, priors.path, oracle.path";
+const KEYS: &str = "policy, epoch, fairness, floor, horizon, prior.height, goal, end, rotation.age, priors.path, oracle.path";
 
 fn text(value: &Value) -> String {
     match value {

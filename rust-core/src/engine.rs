@@ -3,7 +3,7 @@
 use crate::allocate::{Limits, Utility, allocate};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::gain::Outlook;
+use crate::gain::{Outlook, Wants};
 use crate::plan::{Plan, Reason, Share};
 use crate::policy::{self, Policy};
 use crate::prior::Priors;
@@ -68,7 +68,9 @@ impl Engine {
         if state.runs.contains_key(&spec.id) {
             return Err(Error::AlreadyStarted(spec.id));
         }
-        state.runs.insert(spec.id, Run::new(spec, recorded, now));
+        let mut run = Run::new(spec, recorded, now);
+        self.revalue(&mut run, &state.priors);
+        state.runs.insert(run.spec.id, run);
         Ok(())
     }
 
@@ -79,8 +81,10 @@ impl Engine {
     /// [`Error::UnknownRun`].
     pub fn report(&self, run: i64, iteration: u32, loss: f64, now: f64, stages: &[Stage]) -> Result<()> {
         let mut state = self.state.lock();
+        let state = &mut *state;
         let active = state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?;
         active.report(iteration, loss, now, stages);
+        self.revalue(active, &state.priors);
         if let Some(work) = active.speed.work().filter(|w| *w > 0.0 && active.reports > 1) {
             state.typical_work += NEWEST * (work - state.typical_work);
         }
@@ -130,6 +134,11 @@ impl Engine {
         state.plan.clone()
     }
 
+    fn revalue(&self, run: &mut Run, priors: &Priors) {
+        let wants = Wants { goal: self.config.goal, end: self.config.end };
+        run.revalue(priors, self.config.prior_height, wants, self.config.policy == Policy::Oracle);
+    }
+
     fn shares(&self, state: &State, cores: u32, others: f64, now: f64) -> Vec<Share> {
         let runs: Vec<&Run> = state.runs.values().collect();
         if runs.is_empty() {
@@ -138,11 +147,7 @@ impl Engine {
         let weights: f64 = runs.iter().map(|r| r.spec.weight).sum();
         let budget = for_training(cores, others, weights);
         let horizon = if self.config.horizon > 0.0 { self.config.horizon } else { self.config.epoch };
-        let oracle = self.config.policy == Policy::Oracle;
-        let outlooks: Vec<Outlook> = runs
-            .iter()
-            .map(|r| r.outlook(&state.priors, self.config.prior_height, state.typical_work, oracle))
-            .collect();
+        let outlooks: Vec<Outlook> = runs.iter().map(|r| r.outlook(state.typical_work)).collect();
         let value = ByGain { outlooks: &outlooks, horizon };
         let due = |r: &Run| f64::from(budget) * r.spec.weight / weights;
         let turns = runs.len() as u64 * u64::from(self.config.floor) >= u64::from(budget) && runs.len() > 1;
@@ -185,9 +190,8 @@ impl Engine {
     /// array of runs, each with the gain at the core counts that matter, from 1 to at most `cores`.
     pub fn outlook(&self, cores: u32, horizon: f64) -> Value {
         let state = self.state.lock();
-        let oracle = self.config.policy == Policy::Oracle;
         let runs = state.runs.values().map(|run| {
-            let outlook = run.outlook(&state.priors, self.config.prior_height, state.typical_work, oracle);
+            let outlook = run.outlook(state.typical_work);
             let value = ByGain { outlooks: &[outlook], horizon };
             let most = cores.min(run.spec.ceiling.unwrap_or(u32::MAX));
             let mut gain = Vec::new();

@@ -74,6 +74,28 @@ impl Falls {
         }))
     }
 
+    /// Iterations ahead of the table's entries, rising from 0.
+    pub const DISTANCES: [f64; DISTANCES.len()] = DISTANCES;
+
+    /// The table's entries multiplied by a factor ≥ 0.
+    pub fn times(mut self, factor: f64) -> Falls {
+        for entry in &mut self.0 {
+            *entry *= factor;
+        }
+        self
+    }
+
+    /// The best rate from any distance on, as a fall: at h iterations, h × the largest later fall per iteration. Who looks at
+    /// it sees what a plateau or a distant step is worth per iteration already now.
+    pub fn foreseen(mut self) -> Falls {
+        let mut best: f64 = 0.0;
+        for (entry, distance) in self.0.iter_mut().zip(DISTANCES).skip(1).rev() {
+            best = best.max(*entry / distance);
+            *entry = best * distance;
+        }
+        self
+    }
+
     /// Expected fall over the next `ahead` ≥ 0 iterations, ≥ 0.
     #[inline]
     pub fn at(&self, ahead: f64) -> f64 {

@@ -21,10 +21,15 @@ const FEWEST: u32 = 5;
 const GENERAL: Curve =
     Curve { shape: Shape::Reciprocal { p: 1.0 / 3.0, q: 0.0 }, origin: 0.0, height: 1.0, floor: 0.0 };
 
+/// Before any run has finished: MLlib's usual limit.
+const ITERATIONS: f64 = 100.0;
+
 #[derive(Clone, Debug, PartialEq)]
 struct Typical {
     /// Mean part of the reduction still to come, per place of the trace.
     left: [f64; PLACES],
+    /// Mean number of iterations.
+    iterations: f64,
     runs: u32,
     curve: Curve,
 }
@@ -39,6 +44,11 @@ impl Priors {
     /// Expected part of the reduction still to come after k iterations, as a curve over k with height 1.
     pub fn curve(&self, algorithm: &str) -> Curve {
         self.algorithms.get(algorithm).map_or(GENERAL, |t| t.curve)
+    }
+
+    /// Iterations that runs of this algorithm usually take.
+    pub fn iterations(&self, algorithm: &str) -> f64 {
+        self.algorithms.get(algorithm).map_or(ITERATIONS, |t| t.iterations)
     }
 
     /// Runs that taught the curve of this algorithm.
@@ -57,19 +67,21 @@ impl Priors {
         for ((_, loss), place) in history.trace().zip(left.iter_mut()) {
             *place = ((loss - (first - range)) / range).clamp(0.0, 1.0);
         }
-        self.merge(algorithm, left, 1);
+        let iterations = f64::from(history.last().map_or(0, |(k, _)| k)).max(1.0);
+        self.merge(algorithm, left, iterations, 1);
     }
 
-    fn merge(&mut self, algorithm: &str, left: [f64; PLACES], runs: u32) {
+    fn merge(&mut self, algorithm: &str, left: [f64; PLACES], iterations: f64, runs: u32) {
         if let Some(typical) = self.algorithms.get_mut(algorithm) {
             typical.runs = typical.runs.saturating_add(runs);
             let rate = NEWEST.max(1.0 / f64::from(typical.runs));
             for (mean, new) in typical.left.iter_mut().zip(left) {
                 *mean += rate * (new - *mean);
             }
+            typical.iterations += rate * (iterations - typical.iterations);
             typical.curve = curve_through(&typical.left);
         } else if self.algorithms.len() < ALGORITHMS {
-            self.algorithms.insert(algorithm.to_owned(), Typical { left, runs, curve: curve_through(&left) });
+            self.algorithms.insert(algorithm.to_owned(), Typical { left, iterations, runs, curve: curve_through(&left) });
         }
     }
 
@@ -97,7 +109,8 @@ impl Priors {
                     .filter(|v| (0.0..=1.0).contains(v))
                     .ok_or_else(|| fail(format!("{algorithm}: {value} is not in [0, 1]")))?;
             }
-            priors.merge(algorithm, left, runs);
+            let iterations = entry["iterations"].as_f64().filter(|n| *n >= 1.0 && n.is_finite()).unwrap_or(ITERATIONS);
+            priors.merge(algorithm, left, iterations, runs);
         }
         Ok(priors)
     }
@@ -108,7 +121,7 @@ impl Priors {
     /// [`Error::File`] when the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let map: Map<String, Value> =
-            self.algorithms.iter().map(|(name, t)| (name.clone(), json!({"runs": t.runs, "left": t.left}))).collect();
+            self.algorithms.iter().map(|(name, t)| (name.clone(), json!({"runs": t.runs, "iterations": t.iterations, "left": t.left}))).collect();
         let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
         std::fs::write(&fresh, Value::Object(map).to_string())
             .and_then(|()| std::fs::rename(&fresh, path))

@@ -1,7 +1,7 @@
 //! State of one active run: its models and its clocks.
 
-use crate::forecast::{Forecaster, LossModel};
-use crate::gain::{Course, Outlook};
+use crate::forecast::{Falls, Forecaster, LossModel};
+use crate::gain::{Outlook, Wants, value};
 use crate::prior::Priors;
 use crate::spec::RunSpec;
 use crate::speed::{Speed, Stage};
@@ -19,6 +19,8 @@ pub(crate) struct Run {
     pub speed: Speed,
     /// Recorded losses, for the oracle.
     pub recorded: Option<Arc<[f64]>>,
+    /// Value of h more iterations.
+    value: Falls,
     /// Core-seconds of finished stages.
     pub service: f64,
     /// When the last iteration ended, or the run started.
@@ -37,6 +39,7 @@ impl Run {
             model: LossModel::default(),
             speed: Speed::default(),
             recorded,
+            value: Falls::tabulate(|_| 0.0),
             service: 0.0,
             since: now,
             stages: Vec::new(),
@@ -77,35 +80,60 @@ impl Run {
         self.spec.max_iterations.map_or(f64::INFINITY, |most| f64::from(most.saturating_sub(done)).max(1.0))
     }
 
-    /// What a plan needs to know; `guess` = core-seconds of an iteration of a run that is not known yet.
-    pub fn outlook(&self, priors: &Priors, height: f64, guess: f64, oracle: bool) -> Outlook {
+    /// Iterations that are left, by the run's own limit or else by the length of earlier runs of its kind.
+    fn expected_left(&self, priors: &Priors) -> f64 {
+        let done = self.model.history().last().map_or(0.0, |(k, _)| f64::from(k));
+        let usual = (priors.iterations(&self.spec.algorithm) - done).max(0.25 * done).max(5.0);
+        self.left().min(usual).max(1.0)
+    }
+
+    /// Values the run anew after its losses or the typical curves have changed.
+    pub fn revalue(&mut self, priors: &Priors, height: f64, wants: Wants, oracle: bool) {
         let history = self.model.history();
-        let left = self.left();
-        let iteration = history.last().map_or(0.0, |(k, _)| f64::from(k));
-        let common = |course, value: f64| Outlook {
-            course,
-            iteration,
-            left,
-            value: value * self.spec.weight,
-            speed: self.speed.clone(),
-            guess,
-        };
+        let (most, left) = (self.left(), self.expected_left(priors));
         if let Some(losses) = self.recorded.as_ref().filter(|_| oracle) {
-            let range = losses[0] - losses.iter().copied().fold(f64::INFINITY, f64::min);
-            return common(Course::Recorded(losses.clone()), if range > 0.0 { 1.0 / range } else { 0.0 });
+            let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            let scale = 1.0 / (losses[0] - best).max(f64::MIN_POSITIVE);
+            // Before its first loss the run has its preparation still ahead.
+            let k = history.last().map_or(-1.0, |(k, _)| f64::from(k));
+            let at = |k: f64| interpolate(losses, k);
+            let left = (losses.len() - 1) as f64 - k;
+            self.value = value((at(k) - best) * scale, |ahead| (at(k) - at(k + ahead)) * scale, left.max(1.0), wants);
+            return;
         }
         let typical = priors.curve(&self.spec.algorithm);
-        match (history.first(), history.last(), self.model.curve()) {
-            (Some((k0, first)), Some((k, last)), Some(curve)) if history.points() >= ENOUGH => {
-                let fallen = (first - last).max(0.0);
-                let to_come = curve.fall(f64::from(k), left.min(FAR));
-                // The typical curve bounds how much may be expected to come: a lucky forecast is no reason for a grab.
-                let typical_left = typical.at(f64::from(k - k0)).clamp(0.0, 0.95);
-                let range = fallen + to_come.min(fallen / (1.0 - typical_left) * 2.0);
-                common(Course::Curve(curve), if range > 0.0 { 1.0 / range } else { 0.0 })
+        self.value = match (history.first(), history.last()) {
+            (Some((_, first)), Some((_, last))) if history.points() >= ENOUGH => {
+                let range = self.range(first - last, priors);
+                let falls = self.model.falls();
+                value((1.0 - (first - last) / range).clamp(0.0, 1.0), |ahead| falls.at(ahead.min(most)) / range, left, wants)
             }
-            _ => common(Course::Curve(typical), height),
-        }
+            (first, last) => {
+                let k = match (first, last) {
+                    (Some((k0, _)), Some((k, _))) => f64::from(k - k0),
+                    _ => -1.0,
+                };
+                let at = |k: f64| typical.at(k.max(0.0));
+                value(at(k), |ahead| at(k) - at(k + ahead), left, wants).times(height)
+            }
+        };
+    }
+
+    /// Whole loss reduction that the run is expected to make, > 0.
+    fn range(&self, fallen: f64, priors: &Priors) -> f64 {
+        let history = self.model.history();
+        let to_come = self.model.falls().at(self.left().min(FAR));
+        let (k0, k) = (history.first().map_or(0, |f| f.0), history.last().map_or(0, |l| l.0));
+        // The typical curve bounds how much may be expected to come: a lucky forecast is no reason for a grab.
+        let typical = priors.curve(&self.spec.algorithm).at(f64::from(k - k0)).clamp(0.0, 0.95);
+        let fallen = fallen.max(0.0);
+        let range = fallen + to_come.min(2.0 * fallen / (1.0 - typical));
+        if range > 0.0 { range } else { f64::INFINITY }
+    }
+
+    /// What a plan needs to know; `guess` = core-seconds of an iteration of a run that is not known yet.
+    pub fn outlook(&self, guess: f64) -> Outlook {
+        Outlook { value: self.value.times(self.spec.weight), speed: self.speed.clone(), guess }
     }
 
     /// Too few losses for a forecast of its own.
@@ -116,9 +144,17 @@ impl Run {
     /// Part of the expected reduction that is still to come, 1 at the start; None before the first loss.
     pub fn normalised_loss(&self) -> Option<f64> {
         let history = self.model.history();
-        let ((_, first), (k, last)) = (history.first()?, history.last()?);
-        let to_come = self.model.curve()?.fall(f64::from(k), self.left().min(FAR));
+        let (first, last) = (history.first()?.1, history.last()?.1);
+        let to_come = self.model.falls().at(self.left().min(FAR));
         let range = first - last + to_come;
         (range > 0.0).then(|| (to_come / range).clamp(0.0, 1.0))
     }
+}
+
+fn interpolate(losses: &[f64], k: f64) -> f64 {
+    let end = losses.len() - 1;
+    let below = (k.max(0.0) as usize).min(end);
+    let above = (below + 1).min(end);
+    let part = (k - below as f64).clamp(0.0, 1.0);
+    losses[below] + part * (losses[above] - losses[below])
 }
