@@ -21,9 +21,9 @@ pub struct Config {
     /// Expected loss reduction of a run without losses, as a multiple of the typical curve's, 0 to 100;
     /// key `prior.height`, default 1.
     pub prior_height: f64,
-    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.
+    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.5.
     pub goal: f64,
-    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.
+    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.1.
     pub end: f64,
     /// Longest time in seconds that a run goes without a core while runs outnumber cores, 0.1 to 3600;
     /// key `rotation.age`, default 5.
@@ -43,8 +43,8 @@ impl Default for Config {
             floor: 1,
             horizon: 0.0,
             prior_height: 1.0,
-            goal: 0.0,
-            end: 0.0,
+            goal: 0.5,
+            end: 0.1,
             rotation_age: 5.0,
             priors_path: None,
             oracle_path: None,
@@ -89,7 +89,8 @@ impl Config {
     }
 }
 
-const KEYS: &str = "policy, epoch, fairness, floor, horizon, prior.height, goal, end, rotation.age, priors.path, oracle.path";
+const KEYS: &str =
+    "policy, epoch, fairness, floor, horizon, prior.height, goal, end, rotation.age, priors.path, oracle.path";
 
 fn text(value: &Value) -> String {
     match value {

@@ -96,7 +96,10 @@ pub fn fit(family: Family, points: &Points, start: Option<Shape>) -> Option<Fit>
         Family::Exponential => {
             let build = |t: f64| Shape::Exponential { rate: bounded(t, 1e-4 / span, 20.0) };
             let first = match start {
-                Some(Shape::Exponential { rate }) => coarse([rate.ln(), (0.3 / span).ln(), (1.0 / span).ln(), (3.0 / span).ln(), (10.0 / span).ln()], |t| points.solve(build(t)).2),
+                Some(Shape::Exponential { rate }) => coarse(
+                    [rate.ln(), (0.3 / span).ln(), (1.0 / span).ln(), (3.0 / span).ln(), (10.0 / span).ln()],
+                    |t| points.solve(build(t)).2,
+                ),
                 _ => coarse([0.3, 1.0, 3.0, 10.0].map(|c| (c / span).ln()), |t| points.solve(build(t)).2),
             };
             build(minimise(vec![first, first + 0.5], |t: &f64| points.solve(build(*t)).2))
@@ -107,9 +110,11 @@ pub fn fit(family: Family, points: &Points, start: Option<Shape>) -> Option<Fit>
                 q: bounded(t.0[1], 1e-8 / (span * span), 1e3),
             };
             let first = match start {
-                Some(Shape::Reciprocal { p, q }) => coarse([(p * span, q * span * span), (1.0, 0.1), (10.0, 0.1), (1.0, 3.0), (10.0, 30.0)].map(|(p, q)| Pair([(p / span).ln(), (q / (span * span)).ln()])), |t| {
-                    points.solve(build(t)).2
-                }),
+                Some(Shape::Reciprocal { p, q }) => coarse(
+                    [(p * span, q * span * span), (1.0, 0.1), (10.0, 0.1), (1.0, 3.0), (10.0, 30.0)]
+                        .map(|(p, q)| Pair([(p / span).ln(), (q / (span * span)).ln()])),
+                    |t| points.solve(build(t)).2,
+                ),
                 _ => coarse(
                     [(1.0, 0.1), (10.0, 0.1), (1.0, 3.0), (10.0, 30.0)]
                         .map(|(p, q)| Pair([(p / span).ln(), (q / (span * span)).ln()])),

@@ -160,7 +160,10 @@ impl LossModel {
     /// The curve of the method with the most weight; None before the second point.
     pub fn curve(&self) -> Option<Curve> {
         let weights = &self.weights[AHEAD.len() - 1];
-        (0..METHODS).filter(|i| self.opinions[*i].is_some()).max_by(|a, b| weights[*a].total_cmp(&weights[*b])).and_then(|i| self.opinions[i])
+        (0..METHODS)
+            .filter(|i| self.opinions[*i].is_some())
+            .max_by(|a, b| weights[*a].total_cmp(&weights[*b]))
+            .and_then(|i| self.opinions[i])
     }
 
     /// Largest fall that may be predicted: not below zero for losses that never were, and not more than the run has fallen yet.
@@ -199,7 +202,7 @@ impl LossModel {
             let rate = (1.0 / f64::from(self.tested[d])).max(NEWEST);
             for (pending, error) in self.pending.iter().zip(&mut self.errors[d]) {
                 let relative = ((f64::from(pending.0[place]) - truth) / (truth.abs() + f64::MIN_POSITIVE)).abs();
-                let relative = if relative.is_nan() { WORST } else { relative.min(WORST) };
+                let relative = if relative.is_nan() { WORST } else { relative.ln_1p().min(WORST) };
                 *error += (rate * (relative - f64::from(*error))) as f32;
             }
             let miss = (f64::from(self.own.0[place]) - truth).abs();
@@ -236,7 +239,9 @@ impl LossModel {
         let (low, high, part) = bracket(ahead);
         let at = |d: usize| {
             let by = (0..=d).rev().find(|j| self.tested[*j] >= 2);
-            by.map_or(self.falls.at(ahead), |by| self.factor[by] * self.spread[by] * (AHEAD[d] as f64 / AHEAD[by] as f64))
+            by.map_or(self.falls.at(ahead), |by| {
+                self.factor[by] * self.spread[by] * (AHEAD[d] as f64 / AHEAD[by] as f64)
+            })
         };
         let near = at(low) * (1.0 - part) + at(high) * part;
         let far = AHEAD[AHEAD.len() - 1] as f64;

@@ -81,7 +81,8 @@ impl Priors {
             typical.iterations += rate * (iterations - typical.iterations);
             typical.curve = curve_through(&typical.left);
         } else if self.algorithms.len() < ALGORITHMS {
-            self.algorithms.insert(algorithm.to_owned(), Typical { left, iterations, runs, curve: curve_through(&left) });
+            self.algorithms
+                .insert(algorithm.to_owned(), Typical { left, iterations, runs, curve: curve_through(&left) });
         }
     }
 
@@ -120,8 +121,11 @@ impl Priors {
     /// # Errors
     /// [`Error::File`] when the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let map: Map<String, Value> =
-            self.algorithms.iter().map(|(name, t)| (name.clone(), json!({"runs": t.runs, "iterations": t.iterations, "left": t.left}))).collect();
+        let map: Map<String, Value> = self
+            .algorithms
+            .iter()
+            .map(|(name, t)| (name.clone(), json!({"runs": t.runs, "iterations": t.iterations, "left": t.left})))
+            .collect();
         let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
         std::fs::write(&fresh, Value::Object(map).to_string())
             .and_then(|()| std::fs::rename(&fresh, path))

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// Losses from which on the forecast is believed rather than the typical curve.
 const ENOUGH: u32 = 4;
+/// Losses at which forecast and typical curve count alike.
+const YOUNG: f64 = 4.0;
 /// Iterations ahead that stand for the end of a run that states none.
 const FAR: f64 = 100.0;
 
@@ -103,10 +105,17 @@ impl Run {
         }
         let typical = priors.curve(&self.spec.algorithm);
         self.value = match (history.first(), history.last()) {
-            (Some((_, first)), Some((_, last))) if history.points() >= ENOUGH => {
+            (Some((k0, first)), Some((k, last))) if history.points() >= ENOUGH => {
                 let range = self.range(first - last, priors);
                 let falls = self.model.falls();
-                value((1.0 - (first - last) / range).clamp(0.0, 1.0), |ahead| falls.at(ahead.min(most)) / range, left, wants)
+                let k = f64::from(k - k0);
+                // A run that stalls may still do what its kind usually does: that keeps it from starving on one bad forecast.
+                let trust = 1.0 - YOUNG / (YOUNG + f64::from(history.points()));
+                let fall = |ahead: f64| {
+                    let ahead = ahead.min(most);
+                    trust * falls.at(ahead) / range + (1.0 - trust) * typical.fall(k, ahead)
+                };
+                value((1.0 - (first - last) / range).clamp(0.0, 1.0), fall, left, wants)
             }
             (first, last) => {
                 let k = match (first, last) {
