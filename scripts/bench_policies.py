@@ -20,10 +20,10 @@ from comparison import Comparison
 from demo import at_least
 
 CORES = 64
-FITS = 22
+FITS = 15
 LOAD = 1.6
-MILLIS = 350
-WIDTHS = (16, 24, 32, 48, 64)
+MILLIS = 330
+WIDTHS = (16, 16, 24, 24, 32, 48)
 POLICIES = ("fifo", "fair", "equal", "progress", "slaq-2017", "slaq", "oracle")
 
 

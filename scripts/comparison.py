@@ -7,6 +7,7 @@ import pathlib
 import statistics
 
 import figures
+from figures import Figures
 from record import Record
 from schedule import Fit
 from trial import Machine
@@ -21,7 +22,7 @@ class Trial:
     policy: str
     repetition: int
     record: Record
-    figures: figures.Figures | None = None
+    figures: Figures | None = None
 
 
 @dataclasses.dataclass
@@ -67,7 +68,7 @@ class Comparison:
         return sorted({name for t in self.trials for name, fit in t.record.fits.items() if not fit.losses})
 
     def summary(self) -> dict:
-        names = [f.name for f in dataclasses.fields(figures.Figures)]
+        names = [f.name for f in dataclasses.fields(Figures)]
         result = {
             "policies": {p: {f: round(self.median(p, f), 5) for f in names} for p in self.policies()},
             "spread": {p: {f: [round(min(self.values(p, f)), 5), round(max(self.values(p, f)), 5)] for f in names} for p in self.policies()},

@@ -13,7 +13,7 @@ from comparison import Comparison
 
 # Work arrives faster than the cores can do it, as on a busy cluster: about six of the fits are in progress at a time.
 LOAD = 1.6
-MILLIS = 300
+MILLIS = 200
 WIDTHS = (16, 16, 24, 24, 32, 48)
 
 

@@ -31,20 +31,20 @@ class Training:
 
 # Ten algorithms in fourteen forms, on the public data sets of scripts/datasets.
 CATALOGUE = (
-    Training("logistic", "late", 40, 45),
-    Training("softmax", "digits", 50, 54),
-    Training("svc", "late", 25, 61),
-    Training("linear", "delay", 50, 55),
-    Training("perceptron", "digits", 60, 63),
-    Training("kmeans", "mnist", 40, 38),
-    Training("mixture", "dense", 40, 43),
+    Training("logistic", "late", 30, 35),
+    Training("softmax", "digits", 30, 34),
+    Training("svc", "late", 20, 48),
+    Training("linear", "delay", 30, 35),
+    Training("perceptron", "digits", 40, 43),
+    Training("kmeans", "mnist", 25, 24),
+    Training("mixture", "dense", 30, 33),
     Training("boosting", "dense", 12, 38),
-    Training("factorisation", "late", 60, 62),
-    Training("survival", "air", 30, 54),
-    Training("svm-sgd", "late", 60, 63),
-    Training("logistic-rdd", "digits", 50, 60),
-    Training("huber", "delay", 40, 37),
-    Training("logistic-l1", "late", 40, 27),
+    Training("factorisation", "late", 40, 42),
+    Training("survival", "air", 20, 36),
+    Training("svm-sgd", "late", 40, 43),
+    Training("logistic-rdd", "digits", 30, 37),
+    Training("huber", "delay", 30, 35),
+    Training("logistic-l1", "late", 30, 27),
 )
 
 

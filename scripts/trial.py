@@ -115,6 +115,8 @@ def watch(process: subprocess.Popen, fits: int, title: str, timeout: float) -> l
     """Collects standard output, showing progress on one line; ends the process if it takes too long or we are stopped."""
     output: list[str] = []
     begun = time.monotonic()
+    # Being asked to end must end Spark too: it runs in a session of its own, so that all of it can be ended at once.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     reader = threading.Thread(target=lambda: output.extend(iter(process.stdout.readline, "")), daemon=True)
     reader.start()
     started = None

@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 
 import com.sun.management.OperatingSystemMXBean
 import emulation.EmulatedCores
-import org.apache.spark.SparkConf
+import org.apache.spark.{SparkConf, SparkContext}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.storage.StorageLevel
 
@@ -60,8 +60,9 @@ object Workload {
    * is emulated, and the product learns nothing from them.
    */
   private def warmUp(schedule: Seq[Fit], folder: String): Unit = {
-    val conf = new SparkConf().remove("spark.plugins").remove("spark.eventLog.enabled")
-    val spark = SparkSession.builder().config(conf).getOrCreate()
+    // A session's builder can only add to what spark-submit set: the context has to be made by hand.
+    new SparkContext(new SparkConf().remove("spark.plugins"))
+    val spark = SparkSession.builder().getOrCreate()
     val first = schedule.groupBy(fit => (fit.kind, fit.data)).values.map(_.head.copy(partitions = 4, iterations = 3)).toList
     val data = load(spark, first, folder)
     first.foreach(fit => Training.run(fit, data((fit.data, fit.partitions))))
