@@ -36,7 +36,7 @@ CATALOGUE = (
     Training("svc", "late", 20, 48),
     Training("linear", "delay", 30, 35),
     Training("perceptron", "digits", 40, 43),
-    Training("kmeans", "mnist", 25, 24),
+    Training("kmeans", "digits", 25, 24),
     Training("mixture", "dense", 30, 33),
     Training("boosting", "dense", 12, 38),
     Training("factorisation", "late", 40, 42),
