@@ -24,7 +24,7 @@ class Cluster:
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text()
 
-    def _await(self, name: str, pattern: str, seconds: float = 60) -> re.Match:
+    def _await(self, name: str, pattern: str, seconds: float = 180) -> re.Match:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = re.search(pattern, self.log(name))

@@ -16,7 +16,7 @@ mod status;
 mod tenants;
 
 pub use demand::Demand;
-pub use report::{LONGEST, Report, Run, VERSION};
+pub use report::{LONGEST, Message, Report, Run, VERSION};
 pub use settings::Settings;
 pub use tenants::{Tenant, Tenants};
 
@@ -87,21 +87,22 @@ impl Arbiter {
         }
     }
 
-    /// Takes a report and answers it: `{"version":1,"target":4,"epoch":7,"hold":false,"reason":"…"}`; a target of null
-    /// means to keep what one has. What is no report is answered with `{"version":1,"error":"…"}` and changes nothing.
-    pub fn report(&mut self, message: &[u8], now: f64) -> Answer {
-        match Report::parse(message) {
-            Ok(report) => {
+    /// Takes a message and answers it. A report is answered with
+    /// `{"version":1,"target":4,"epoch":7,"hold":false,"cores":8,"period":20,"reason":"…"}`, where a target of null means to
+    /// keep what one has, and cores and period say up to where gains are of interest; a question with the
+    /// [status](Arbiter::status). What is no message is answered with `{"version":1,"error":"…"}` and changes nothing.
+    pub fn receive(&mut self, message: &[u8], now: f64) -> Answer {
+        match Message::parse(message) {
+            Ok(Message::Report(report)) => {
                 let app = report.app.clone();
-                let text = if report.bye {
+                if report.bye {
                     self.leave(&app, "ended");
-                    json!({"version": VERSION, "target": 0, "epoch": self.epoch, "hold": now < self.hold, "reason": "ended"})
                 } else {
                     self.update(report, now);
-                    self.answer(&app, now)
-                };
-                Answer { app: Some(app), text: text.to_string() }
+                }
+                Answer { text: self.answer(&app, now).to_string(), app: Some(app) }
             }
+            Ok(Message::Status) => Answer { app: None, text: self.status(now).to_string() },
             Err(error) => {
                 Answer { app: None, text: json!({"version": VERSION, "error": error.to_string()}).to_string() }
             }
@@ -109,8 +110,15 @@ impl Arbiter {
     }
 
     fn answer(&self, app: &str, now: f64) -> serde_json::Value {
-        let target = self.apps.get(app).and_then(|a| a.target);
-        json!({"version": VERSION, "target": target, "epoch": self.epoch, "hold": now < self.hold, "reason": self.reason(app, now)})
+        json!({
+            "version": VERSION,
+            "target": self.apps.get(app).map_or(Some(0), |a| a.target),
+            "epoch": self.epoch,
+            "hold": now < self.hold,
+            "cores": self.cores,
+            "period": self.settings.period,
+            "reason": self.apps.get(app).map_or_else(|| "ended".to_owned(), |a| self.reason(a, now)),
+        })
     }
 
     fn update(&mut self, report: Report, now: f64) {
@@ -329,7 +337,7 @@ impl Arbiter {
 /// An answer to a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Who reported; None for what was no report.
+    /// Who reported; None for anything else.
     pub app: Option<String>,
     /// JSON to send back.
     pub text: String,

@@ -48,7 +48,7 @@ fn of_two_applications_the_one_that_still_learns_gets_more() {
                 engine.outlook(8, 20.0)
             );
             let answer: serde_json::Value =
-                serde_json::from_str(&arbiter.report(report.as_bytes(), f64::from(second)).text).unwrap();
+                serde_json::from_str(&arbiter.receive(report.as_bytes(), f64::from(second)).text).unwrap();
             targets[i] = answer["target"].as_u64().unwrap_or(0);
         }
         arbiter.tick(f64::from(second) + 0.5);

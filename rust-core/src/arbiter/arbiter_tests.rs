@@ -23,7 +23,7 @@ impl Driver {
     }
 
     fn report(&mut self, arbiter: &mut Arbiter, now: f64) -> Option<u32> {
-        let answer: Value = serde_json::from_str(&arbiter.report(self.message().as_bytes(), now).text).unwrap();
+        let answer: Value = serde_json::from_str(&arbiter.receive(self.message().as_bytes(), now).text).unwrap();
         let target = answer["target"].as_u64().map(|t| t as u32);
         self.executors = target.unwrap_or(self.executors);
         target
@@ -67,7 +67,7 @@ fn what_becomes_free_is_handed_out_before_the_round() {
     let (mut arbiter, mut now) = settled(8);
     let mut drivers = [Driver::new("a", 1.0), Driver::new("b", 1.0)];
     run(&mut arbiter, &mut drivers, &mut now, 40);
-    let bye = arbiter.report(br#"{"version":1,"app":"b","bye":true}"#, now);
+    let bye = arbiter.receive(br#"{"version":1,"app":"b","bye":true}"#, now);
     assert!(bye.text.contains(r#""target":0"#), "{}", bye.text);
     assert_eq!(run(&mut arbiter, &mut drivers[..1], &mut now, 2), [8]);
 }
@@ -128,13 +128,13 @@ fn garbage_and_nan_change_nothing() {
     let mut drivers = [Driver::new("a", 1.0), Driver::new("b", 1.0)];
     let before = run(&mut arbiter, &mut drivers, &mut now, 40);
     for garbage in [&b"\xff\x00"[..], b"", b"{}", br#"{"version":1,"app":"x","weight":NaN}"#] {
-        let answer = arbiter.report(garbage, now);
+        let answer = arbiter.receive(garbage, now);
         assert!(answer.app.is_none() && answer.text.contains("error"), "{}", answer.text);
     }
     let nan =
         br#"{"version":1,"app":"nan","executors":1,"runs":[{"run":1,"loss":"NaN","gain":[[1,null],[8,"Infinity"]]}]}"#;
     for _ in 0..40 {
-        arbiter.report(nan, now);
+        arbiter.receive(nan, now);
         run(&mut arbiter, &mut drivers, &mut now, 1);
     }
     let status = arbiter.status(now);

@@ -69,12 +69,21 @@ pub struct Run {
     pub gain: Vec<(u32, f64)>,
 }
 
-impl Report {
+/// What may be said to an arbiter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// An application reports, and wants its target.
+    Report(Report),
+    /// `{"version":1,"ask":"status"}`: somebody wants to know how things are.
+    Status,
+}
+
+impl Message {
     /// Reads a message.
     ///
     /// # Errors
-    /// [`Error::Spec`] for what is not a report of a known version, with the reason.
-    pub fn parse(message: &[u8]) -> Result<Report> {
+    /// [`Error::Spec`] for what is not a message of a known version, with the reason.
+    pub fn parse(message: &[u8]) -> Result<Message> {
         if message.len() > LONGEST {
             return Err(refused(format!("{} bytes: allowed are at most {LONGEST}", message.len())));
         }
@@ -87,6 +96,27 @@ impl Report {
                 map.get("version").unwrap_or(&Value::Null)
             )));
         }
+        match map.get("ask") {
+            None => Report::read(map).map(Message::Report),
+            Some(ask) if ask == "status" => Ok(Message::Status),
+            Some(ask) => Err(refused(format!("ask = {ask}: allowed is status"))),
+        }
+    }
+}
+
+impl Report {
+    /// Reads a message that must be a report.
+    ///
+    /// # Errors
+    /// Those of [`Message::parse`], and [`Error::Spec`] for a message of another kind.
+    pub fn parse(message: &[u8]) -> Result<Report> {
+        match Message::parse(message)? {
+            Message::Report(report) => Ok(report),
+            Message::Status => Err(refused("not a report")),
+        }
+    }
+
+    fn read(map: &Map<String, Value>) -> Result<Report> {
         let app = text(map, "app").ok_or_else(|| refused("app is missing"))?;
         let cores_per_executor = count(map, "coresPerExecutor").unwrap_or(1).clamp(1, 4096);
         let minimum = count(map, "minimum").unwrap_or(1).clamp(1, MOST_EXECUTORS);
@@ -215,6 +245,8 @@ mod tests {
             (b"{\"app\":\"a\"}", "version = null: allowed is 1"),
             (b"{\"version\":2,\"app\":\"a\"}", "version = 2: allowed is 1"),
             (b"{\"version\":1}", "app is missing"),
+            (b"{\"version\":1,\"ask\":\"secrets\"}", "allowed is status"),
+            (b"{\"version\":1,\"ask\":\"status\"}", "not a report"),
         ] {
             let error = Report::parse(message).unwrap_err().to_string();
             assert!(error.contains(reason), "{error} lacks {reason}");

@@ -49,14 +49,13 @@ impl Arbiter {
             "wanted": r.wanted,
             "useful": app.demand.useful,
             "reported": seconds(now - (app.expires - self.settings.lease)),
-            "reason": self.reason(&r.app, now),
+            "reason": self.reason(app, now),
             "runs": r.runs.iter().map(run).collect::<Vec<_>>(),
         })
     }
 
     /// Why an application has its target, in words.
-    pub(super) fn reason(&self, app: &str, now: f64) -> String {
-        let Some(app) = self.apps.get(app) else { return "unknown".to_owned() };
+    pub(super) fn reason(&self, app: &App, now: f64) -> String {
         if now < self.hold && !app.report.fixed {
             return format!("held for {:.0} s more after the arbiter's start", self.hold - now);
         }

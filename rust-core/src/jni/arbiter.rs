@@ -24,9 +24,9 @@ pub fn open<'local>(env: EnvUnowned<'local>, _: JObject<'local>, settings: JStri
     })
 }
 
-/// Two lines: who reported (empty for what was no report), and the answer to send.
+/// Two lines: who reported (empty for any other message), and the answer to send.
 #[jni_mangle("org.apache.spark.slaq.arbiter.Native")]
-pub fn report<'local>(
+pub fn receive<'local>(
     env: EnvUnowned<'local>,
     _: JObject<'local>,
     handle: jlong,
@@ -35,7 +35,7 @@ pub fn report<'local>(
 ) -> JString<'local> {
     guard(env, |env| {
         let message = env.convert_byte_array(message)?;
-        let answer = arbiter(handle)?.lock().report(&message, now);
+        let answer = arbiter(handle)?.lock().receive(&message, now);
         Ok(env.new_string(format!("{}\n{}", answer.app.unwrap_or_default(), answer.text))?)
     })
 }
