@@ -3,7 +3,7 @@
 use super::planner::Planner;
 
 /// What a discipline sees of a run, and where it puts its answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seat {
     /// Tasks that wait.
     pub pending: u32,
@@ -11,6 +11,8 @@ pub struct Seat {
     pub running: u32,
     /// Most tasks the plan lets run.
     pub limit: u32,
+    /// When it last started a task, used its whole share, or had the share raised: from then on its unused cores are idle.
+    pub busy_at: f64,
     /// Place of its current iteration among all that were submitted.
     pub submission: u64,
     /// Answer: tasks to start now.
@@ -40,6 +42,16 @@ impl Seat {
         self.wants().min(self.limit.saturating_sub(self.held()))
     }
 
+    /// Cores of the share that nothing runs on.
+    pub fn unused(&self) -> u32 {
+        self.limit.saturating_sub(self.held())
+    }
+
+    /// Cores in use beyond the share.
+    pub fn borrowed(&self) -> u32 {
+        self.held().saturating_sub(self.limit)
+    }
+
     /// Cores held for each core planned.
     fn load(&self) -> f64 {
         f64::from(self.held()) / f64::from(self.limit).max(0.1)
@@ -60,11 +72,11 @@ impl Discipline {
             }
             Discipline::Planned(planner) => {
                 let free = one_by_one(free, active, seats, Seat::wants_within_limit, Seat::load);
-                let waiting = free > 0 && active.iter().any(|&run| seats[run].wants() > 0);
-                let (lend, later) = planner.may_lend(waiting, now);
-                if lend {
-                    one_by_one(free, active, seats, Seat::wants, Seat::load);
+                if free == 0 || active.iter().all(|&run| seats[run].wants() == 0) {
+                    return None;
                 }
+                let (lendable, later) = planner.lendable(now, active, seats);
+                one_by_one(free.min(lendable), active, seats, Seat::wants, Seat::load);
                 later
             }
         }

@@ -15,7 +15,8 @@ pub struct Planner {
     epoch: f64,
     /// Seconds before unused cores are lent; infinite: never.
     lend_delay: f64,
-    lend_at: Option<f64>,
+    /// Cores that no share covers.
+    unassigned: u32,
     /// Wall time spent in plans, and how many there were.
     pub planning: (Duration, u32),
 }
@@ -24,7 +25,7 @@ impl Planner {
     /// A fresh engine. `lend_delay` is in seconds, at least 0.
     pub fn new(config: Config, lend_delay: f64) -> Planner {
         let epoch = config.epoch;
-        Planner { engine: Engine::new(config), epoch, lend_delay, lend_at: None, planning: (Duration::ZERO, 0) }
+        Planner { engine: Engine::new(config), epoch, lend_delay, unassigned: 0, planning: (Duration::ZERO, 0) }
     }
 
     /// Seconds between plans.
@@ -92,32 +93,37 @@ impl Planner {
         let plan = self.engine.plan(cores, 0.0, now);
         self.planning.0 += started.elapsed();
         self.planning.1 += 1;
-        for &run in active {
-            seats[run].limit = 0;
-        }
+        let mut shares = vec![0; seats.len()];
         for share in &plan.shares {
-            seats[share.run as usize].limit = share.cores;
+            shares[share.run as usize] = share.cores;
+        }
+        self.unassigned = cores;
+        for &run in active {
+            let seat = &mut seats[run];
+            if shares[run] > seat.limit {
+                seat.busy_at = now;
+            }
+            seat.limit = shares[run];
+            self.unassigned = self.unassigned.saturating_sub(seat.limit);
         }
     }
 
-    /// Whether free cores may be lent now, and if not, when to ask again. `waiting`: cores are free and tasks wait beyond their limits.
-    pub fn may_lend(&mut self, waiting: bool, now: f64) -> (bool, Option<f64>) {
-        if !waiting || self.lend_delay.is_infinite() {
-            self.lend_at = None;
-            return (false, None);
-        }
-        match self.lend_at {
-            Some(at) if now >= at => {
-                self.lend_at = None;
-                (true, None)
+    /// Cores that may be lent now, beyond those that are, and when to ask again because more may be: a run's unused cores
+    /// are lent once they were idle for the delay, those that no share covers at once.
+    pub fn lendable(&self, now: f64, active: &[usize], seats: &[Seat]) -> (u32, Option<f64>) {
+        let (mut lendable, mut borrowed) = (self.unassigned, 0);
+        let mut soonest = f64::INFINITY;
+        for &run in active {
+            let seat = &seats[run];
+            let idle_until = seat.busy_at + self.lend_delay;
+            if idle_until <= now {
+                lendable += seat.unused();
+            } else if seat.unused() > 0 {
+                soonest = soonest.min(idle_until);
             }
-            Some(_) => (false, None),
-            None if self.lend_delay == 0.0 => (true, None),
-            None => {
-                self.lend_at = Some(now + self.lend_delay);
-                (false, self.lend_at)
-            }
+            borrowed += seat.borrowed();
         }
+        (lendable.saturating_sub(borrowed), soonest.is_finite().then_some(soonest))
     }
 }
 

@@ -211,8 +211,12 @@ impl<'a> World<'a> {
     fn tasks_end(&mut self, index: usize, now: f64) {
         let count = self.ending.remove(&(index, now.to_bits())).unwrap_or(0);
         self.free += count;
-        self.seats[index].running -= count;
-        if self.seats[index].running > 0 || self.seats[index].pending > 0 {
+        let seat = &mut self.seats[index];
+        if seat.running >= seat.limit {
+            seat.busy_at = now;
+        }
+        seat.running -= count;
+        if seat.running > 0 || seat.pending > 0 {
             return;
         }
         let run = &mut self.runs[index];
@@ -307,6 +311,7 @@ impl<'a> World<'a> {
         let seconds = run.job.iterations[run.iteration][run.stage].seconds;
         seat.pending -= count;
         seat.running += count;
+        seat.busy_at = now;
         run.peak = run.peak.max(seat.running);
         let cold =
             if self.conditions.reallocation > 0.0 { seat.running.saturating_sub(run.warm).min(count) } else { 0 };

@@ -68,15 +68,16 @@ fn a_straggler_and_a_cold_core_lengthen_the_stage() {
 
 #[test]
 fn unused_cores_are_lent_after_the_delay() {
-    // Equal limits of 2: the second run's single task leaves a core that the first may have from 0.1 s on.
-    let jobs = [job(0.0, &[2.0, 1.0], 4, 1.0, 0.0), job(0.0, &[2.0, 1.0], 1, 10.0, 0.0)];
+    // Equal shares of two cores: the second run's single task leaves one that the first, with five tasks of 1 s, can use.
+    let jobs = [job(0.0, &[2.0, 1.0], 5, 1.0, 0.0), job(0.0, &[2.0, 1.0], 1, 10.0, 0.0)];
     let first = |lend: f64| {
-        let mut discipline =
-            Discipline::Planned(Box::new(Planner::new(Config::from_json(r#"{"policy":"equal"}"#).unwrap(), lend)));
+        let planner = Planner::new(Config::from_json(r#"{"policy":"equal"}"#).unwrap(), lend);
+        let mut discipline = Discipline::Planned(Box::new(planner));
         simulate(&jobs, 4, &mut discipline, &Conditions::default(), 1).unwrap().runs[0].times[0]
     };
-    assert!((first(0.1) - 2.0).abs() < 0.2, "{}", first(0.1));
-    assert_eq!(first(f64::INFINITY), 2.0);
+    assert_eq!(first(f64::INFINITY), 3.0, "never lent: waves of two, two and one");
+    assert_eq!(first(0.1), 2.0, "lent at 0.1 s");
+    assert_eq!(first(1.5), 2.5, "lent at 1.5 s, for the fifth task");
 }
 
 #[test]
