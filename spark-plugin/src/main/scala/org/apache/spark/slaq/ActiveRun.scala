@@ -15,7 +15,6 @@ import org.apache.spark.slaq.loss.Run
 private[slaq] final class ActiveRun(val run: Run, val account: Option[RunAccount], val planned: Boolean, val startedAt: Double) {
   private var points = new ArrayBuffer[LossPoint]
   private var last: Option[LossPoint] = None
-  private var count = 0
   private var shareSince = startedAt
   private var shareNow = account.fold(0)(_.share)
   private var shareSeconds = 0.0
@@ -24,13 +23,12 @@ private[slaq] final class ActiveRun(val run: Run, val account: Option[RunAccount
   def add(point: LossPoint): Unit = synchronized {
     points += point
     last = Some(point)
-    count += 1
   }
 
-  /** Losses so far. */
-  def losses: Int = synchronized(count)
-
   def lastLoss: Option[LossPoint] = synchronized(last)
+
+  /** Iterations done; the loss of iteration 0 is that of the start. */
+  def iterations: Int = lastLoss.fold(0)(_.iteration)
 
   /** Losses since the last call. */
   def drainPoints(): Seq[LossPoint] = synchronized {

@@ -48,7 +48,7 @@ private[slaq] object Lines {
 
   def finish(now: Double, active: ActiveRun, outcome: String): JsonNode = {
     val node = describe(line("finish", now), active).put("outcome", outcome).put("seconds", now - active.startedAt)
-      .put("iterations", active.losses).put("coreSeconds", active.coreSeconds).put("meanShare", active.meanShare(now))
+      .put("iterations", active.iterations).put("coreSeconds", active.coreSeconds).put("meanShare", active.meanShare(now))
     active.lastLoss.foreach(point => put(node, "loss", point.loss))
     losses(node, active)
   }

@@ -62,10 +62,10 @@ private[slaq] final class Planner(
       account
     }
     val entry = new ActiveRun(run, account, planned, Clock.wall())
-    active.put(run.id, entry)
-    if (planned) due.release()
     logInfo(s"${describe(run)} starts")
     record.foreach(_.write(Lines.start(entry)))
+    active.put(run.id, entry)
+    if (planned) due.release()
   }
 
   override def loss(run: Run, iteration: Int, value: Double): Unit = guarded {
@@ -129,7 +129,7 @@ private[slaq] final class Planner(
       if (!stopped.get) {
         guarded(if (!active.isEmpty || epoch == 0) plan())
         // Runs that start together are planned for together.
-        due.tryAcquire(2, math.min(epochMillis, TogetherMillis), TimeUnit.MILLISECONDS)
+        Thread.sleep(math.min(epochMillis, TogetherMillis))
       }
     }
   }
@@ -173,7 +173,7 @@ private[slaq] final class Planner(
   private def ending(entry: ActiveRun, outcome: String, now: Double): String = {
     val loss = entry.lastLoss.fold("no loss")(point => s"loss ${point.loss}")
     val cores = if (entry.planned) f", a mean share of ${entry.meanShare(now)}%.1f cores" else ""
-    f"${describe(entry.run)} $outcome after ${now - entry.startedAt}%.1f s: ${entry.losses} iterations, $loss$cores, " +
+    f"${describe(entry.run)} $outcome after ${now - entry.startedAt}%.1f s: ${entry.iterations} iterations, $loss$cores, " +
       f"${entry.coreSeconds}%.1f core seconds"
   }
 
