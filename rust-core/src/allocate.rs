@@ -1,4 +1,5 @@
-//! Hands out cores to the largest gain per core, jumping to the next core count that saves a wave of tasks.
+//! Hands out cores to the largest gain per core, jumping to the next core count that saves a wave of tasks; few cores among few
+//! runs are handed out in the best possible way.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -22,6 +23,9 @@ pub trait Utility {
 
 /// Jumps that are looked at from one core count: enough to get over the plateaus of ceil(tasks/n).
 const LOOKAHEAD: usize = 8;
+
+/// Runs × cores² up to which the best plan is searched for: well below a millisecond.
+const EXACT: u64 = 200_000;
 
 struct Jump {
     /// Gain per core.
@@ -60,6 +64,10 @@ pub fn allocate(limits: &[Limits], budget: u32, utility: &impl Utility) -> Vec<u
             share
         })
         .collect();
+    if (limits.len() as u64).saturating_mul(u64::from(left).pow(2)) <= EXACT {
+        exact(limits, left, utility, &mut shares);
+        return shares;
+    }
     let mut heap: BinaryHeap<Jump> =
         (0..limits.len()).filter_map(|run| best_jump(utility, run, shares[run], limits[run].ceiling, left)).collect();
     while left > 0 {
@@ -74,6 +82,41 @@ pub fn allocate(limits: &[Limits], budget: u32, utility: &impl Utility) -> Vec<u
     }
     spread(limits, &mut shares, left);
     shares
+}
+
+/// Raises the shares by `left` cores to the largest sum of gains, by dynamic programming over the runs: for small clusters, where
+/// one core more or less counts and greed may be wrong. Of equal plans the one with fewer cores for later runs is taken.
+fn exact(limits: &[Limits], left: u32, utility: &impl Utility, shares: &mut [u32]) {
+    let width = left as usize + 1;
+    let gain = |run, cores| Some(utility.gain(run, cores)).filter(|g| g.is_finite()).unwrap_or(0.0);
+    let mut sums = vec![0.0; width];
+    let mut next = vec![0.0; width];
+    let mut extras = vec![0u32; width * limits.len()];
+    for (run, limit) in limits.iter().enumerate() {
+        let (from, row) = (shares[run], &mut extras[run * width..][..width]);
+        let here = gain(run, from);
+        next.copy_from_slice(&sums);
+        let mut to = from;
+        while let Some(more) = utility.next(run, to).filter(|n| *n > to && *n <= limit.ceiling.min(from + left)) {
+            to = more;
+            let (extra, worth) = (to - from, gain(run, to) - here);
+            for used in extra as usize..width {
+                let sum = sums[used - extra as usize] + worth;
+                if sum > next[used] + 1e-12 * next[used].abs() {
+                    next[used] = sum;
+                    row[used] = extra;
+                }
+            }
+        }
+        std::mem::swap(&mut sums, &mut next);
+    }
+    let mut used = left;
+    for run in (0..limits.len()).rev() {
+        let extra = extras[run * width + used as usize];
+        shares[run] += extra;
+        used -= extra;
+    }
+    spread(limits, shares, used);
 }
 
 /// The jump with the most gain per core from `from`, at most `left` cores wide.
@@ -109,3 +152,7 @@ pub fn spread(limits: &[Limits], shares: &mut [u32], mut left: u32) {
         open.retain(|&i| shares[i] < limits[i].ceiling);
     }
 }
+
+#[cfg(test)]
+#[path = "allocate_tests.rs"]
+mod tests;

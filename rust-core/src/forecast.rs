@@ -275,3 +275,7 @@ impl Forecaster for LossModel {
         Some(Forecast { loss: last - fall, bound: self.bound(ahead) })
     }
 }
+
+#[cfg(test)]
+#[path = "forecast_tests.rs"]
+mod tests;

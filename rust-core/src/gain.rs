@@ -63,3 +63,51 @@ impl Outlook {
         if gain.is_finite() { gain.max(0.0) } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::speed::Stage;
+    use proptest::prelude::*;
+
+    const NONE: Wants = Wants { goal: 0.0, end: 0.0 };
+
+    #[test]
+    fn a_step_beyond_a_plateau_is_seen_from_afar() {
+        let value = value(1.0, |ahead| if ahead >= 50.0 { 0.5 } else { 0.0 }, 100.0, NONE);
+        assert!((value.at(1.0) - 0.01).abs() < 1e-9);
+        assert!((value.at(50.0) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn goal_and_end_add_value() {
+        let fall = |ahead: f64| 0.01 * ahead.min(10.0);
+        let plain = value(0.15, fall, 20.0, NONE);
+        let wanting = value(0.15, fall, 20.0, Wants { goal: 0.5, end: 0.2 });
+        assert!((plain.at(10.0) - 0.1).abs() < 1e-9);
+        assert!((wanting.at(10.0) - 0.7).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn gains_are_finite_and_never_fall_with_cores(
+            loss in 0.0..1.0f64, rate in 1e-6..5.0f64, left in 1.0..1e6f64, goal in 0.0..10.0f64, end in 0.0..10.0f64,
+            tasks in 1u32..5000, each in 0.0..100.0f64, seconds in 0.0..1e4f64, cores in 0u32..5000) {
+            let mut speed = Speed::default();
+            speed.observe(&[Stage { tasks, task_seconds: f64::from(tasks) * each, longest_seconds: each, span_seconds: each }], each, 1);
+            let value = value(loss, |h| loss * (1.0 - (-rate * h).exp()), left, Wants { goal, end });
+            let outlook = Outlook { value, speed, guess: 1.0 };
+            let gain = outlook.gain(cores, seconds);
+            prop_assert!(gain.is_finite() && gain >= 0.0);
+            prop_assert!(outlook.gain(cores + 1, seconds) >= gain * (1.0 - 1e-9));
+        }
+
+        #[test]
+        fn wild_falls_do_no_harm(falls in prop::collection::vec(any::<f64>(), 1..30), loss in any::<f64>()) {
+            let value = value(loss.clamp(-1e100, 1e100), |h| falls[h as usize % falls.len()].clamp(-1e100, 1e100), 5.0, Wants { goal: 1.0, end: 1.0 });
+            for h in 0..50 {
+                prop_assert!(value.at(f64::from(h)) >= 0.0);
+            }
+        }
+    }
+}

@@ -2,7 +2,6 @@
 
 use crate::curve::{Curve, Shape};
 use crate::error::{Error, Result};
-use crate::fit::{Family, Points, fit};
 use crate::history::{History, trace_step};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,36 +23,28 @@ const GENERAL: Curve =
 /// Before any run has finished: MLlib's usual limit.
 const ITERATIONS: f64 = 100.0;
 
+/// Runs after which the typical curve of an algorithm counts half of what it can.
+const LEARNT: f64 = 3.0;
+
 #[derive(Clone, Debug, PartialEq)]
-struct Typical {
+struct Learnt {
     /// Mean part of the reduction still to come, per place of the trace.
     left: [f64; PLACES],
     /// Mean number of iterations.
     iterations: f64,
     runs: u32,
-    curve: Curve,
 }
 
 /// Typical curves: 1 at the start, 0 at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priors {
-    algorithms: BTreeMap<String, Typical>,
+    algorithms: BTreeMap<String, Learnt>,
 }
 
 impl Priors {
-    /// Expected part of the reduction still to come after k iterations, as a curve over k with height 1.
-    pub fn curve(&self, algorithm: &str) -> Curve {
-        self.algorithms.get(algorithm).map_or(GENERAL, |t| t.curve)
-    }
-
-    /// Iterations that runs of this algorithm usually take.
-    pub fn iterations(&self, algorithm: &str) -> f64 {
-        self.algorithms.get(algorithm).map_or(ITERATIONS, |t| t.iterations)
-    }
-
-    /// Runs that taught the curve of this algorithm.
-    pub fn runs(&self, algorithm: &str) -> u32 {
-        self.algorithms.get(algorithm).map_or(0, |t| t.runs)
+    /// What is known of an algorithm.
+    pub fn typical(&self, algorithm: &str) -> Typical<'_> {
+        Typical(self.algorithms.get(algorithm))
     }
 
     /// Learns from a finished run; too short or rising runs teach nothing.
@@ -79,10 +70,8 @@ impl Priors {
                 *mean += rate * (new - *mean);
             }
             typical.iterations += rate * (iterations - typical.iterations);
-            typical.curve = curve_through(&typical.left);
         } else if self.algorithms.len() < ALGORITHMS {
-            self.algorithms
-                .insert(algorithm.to_owned(), Typical { left, iterations, runs, curve: curve_through(&left) });
+            self.algorithms.insert(algorithm.to_owned(), Learnt { left, iterations, runs });
         }
     }
 
@@ -133,13 +122,101 @@ impl Priors {
     }
 }
 
-/// A curve through the typical course, so that any iteration can be asked for.
-fn curve_through(left: &[f64; PLACES]) -> Curve {
-    let x: Vec<f64> = (0..PLACES).map(|i| f64::from(trace_step(i))).collect();
-    let points = Points::new(x, left.to_vec(), vec![1.0; PLACES], 0.0);
-    [Family::Exponential, Family::Reciprocal]
-        .into_iter()
-        .filter_map(|family| fit(family, &points, None))
-        .min_by(|a, b| a.error.total_cmp(&b.error))
-        .map_or(GENERAL, |f| Curve { height: 1.0, floor: 0.0, ..f.curve })
+/// The usual course of an algorithm's runs; a general one before any was learnt.
+#[derive(Clone, Copy, Debug)]
+pub struct Typical<'a>(Option<&'a Learnt>);
+
+impl Typical<'_> {
+    /// Part of the reduction still to come after k ≥ 0 iterations: 1 at first, not above 1, never negative.
+    pub fn at(&self, k: f64) -> f64 {
+        let Some(learnt) = self.0 else { return GENERAL.at(k) };
+        let above = (0..PLACES).find(|i| f64::from(trace_step(*i)) >= k).unwrap_or(PLACES - 1);
+        let below = above.saturating_sub(1);
+        let (x0, x1) = (f64::from(trace_step(below)), f64::from(trace_step(above)));
+        let part = if x1 > x0 { ((k - x0) / (x1 - x0)).clamp(0.0, 1.0) } else { 0.0 };
+        learnt.left[below] + part * (learnt.left[above] - learnt.left[below])
+    }
+
+    /// Iterations that its runs usually take.
+    pub fn iterations(&self) -> f64 {
+        self.0.map_or(ITERATIONS, |l| l.iterations)
+    }
+
+    /// How far the course may be relied on, in [0, 1): grows with the runs that taught it.
+    pub fn reliance(&self) -> f64 {
+        self.0.map_or(0.0, |l| f64::from(l.runs) / (f64::from(l.runs) + LEARNT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn history(losses: impl IntoIterator<Item = f64>) -> History {
+        let mut history = History::default();
+        for (k, loss) in losses.into_iter().enumerate() {
+            history.push(k as u32, loss);
+        }
+        history
+    }
+
+    #[test]
+    fn learns_the_course_of_an_algorithm() {
+        let mut priors = Priors::default();
+        for _ in 0..5 {
+            priors.learn("A", &history((0..60).map(|k| 3.0 + 2.0 * 0.8f64.powi(k))));
+        }
+        let typical = priors.typical("A");
+        assert!((typical.at(0.0) - 1.0).abs() < 1e-9);
+        assert!((typical.at(4.0) - 0.8f64.powi(4)).abs() < 1e-3);
+        assert_eq!(typical.iterations(), 59.0);
+        assert!(typical.reliance() > 0.6);
+        assert_eq!(priors.typical("B").reliance(), 0.0);
+    }
+
+    #[test]
+    fn short_and_rising_runs_teach_nothing() {
+        let mut priors = Priors::default();
+        priors.learn("A", &history([3.0, 2.0]));
+        priors.learn("A", &history([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        assert_eq!(priors, Priors::default());
+    }
+
+    #[test]
+    fn a_file_brings_the_curves_back() {
+        let path = std::env::temp_dir().join(format!("slaq-priors-{}.json", std::process::id()));
+        let mut priors = Priors::default();
+        priors.learn("A", &history((0..9).map(|k| 1.0 / f64::from(k + 1))));
+        priors.save(&path).unwrap();
+        let loaded = Priors::load(&path);
+        std::fs::write(&path, r#"{"A": {"runs": 1, "left": [2.0]}}"#).unwrap();
+        let wrong = Priors::load(&path);
+        std::fs::remove_file(&path).unwrap();
+        let loaded = loaded.unwrap();
+        for k in 0..9 {
+            assert!((loaded.typical("A").at(f64::from(k)) - priors.typical("A").at(f64::from(k))).abs() < 1e-12);
+        }
+        assert_eq!(loaded.typical("A").iterations(), 8.0);
+        assert!(wrong.unwrap_err().to_string().contains("not in [0, 1]"));
+        assert_eq!(Priors::load(&path).unwrap(), Priors::default());
+    }
+
+    #[test]
+    fn the_number_of_algorithms_is_bounded() {
+        let mut priors = Priors::default();
+        for i in 0..1000 {
+            priors.learn(&i.to_string(), &history((0..9).map(|k| 1.0 / f64::from(k + 1))));
+        }
+        assert_eq!(priors.algorithms.len(), ALGORITHMS);
+    }
+
+    proptest! {
+        #[test]
+        fn typical_curves_stay_in_range(losses in prop::collection::vec(any::<f64>(), 0..300), k in 0.0..1e6f64) {
+            let mut priors = Priors::default();
+            priors.learn("A", &history(losses));
+            prop_assert!((0.0..=1.0).contains(&priors.typical("A").at(k)));
+        }
+    }
 }

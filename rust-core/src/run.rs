@@ -7,10 +7,14 @@ use crate::spec::RunSpec;
 use crate::speed::{Speed, Stage};
 use std::sync::Arc;
 
+/// Stages kept between two reports.
+const MOST_STAGES: usize = 16;
 /// Losses from which on the forecast is believed rather than the typical curve.
 const ENOUGH: u32 = 4;
 /// Losses at which forecast and typical curve count alike.
 const YOUNG: f64 = 4.0;
+/// Weight that a typical curve keeps however long the run, once many runs have taught it.
+const KEPT: f64 = 0.3;
 /// Iterations ahead that stand for the end of a run that states none.
 const FAR: f64 = 100.0;
 
@@ -54,7 +58,7 @@ impl Run {
     pub fn observe(&mut self, stages: &[Stage]) {
         self.service += stages.iter().map(|s| s.task_seconds).filter(|s| s.is_finite() && *s > 0.0).sum::<f64>();
         // A run that reports nothing for long must not grow.
-        if self.stages.len() + stages.len() <= 64 {
+        if self.stages.len() + stages.len() <= MOST_STAGES {
             self.stages.extend_from_slice(stages);
         }
     }
@@ -85,7 +89,7 @@ impl Run {
     /// Iterations that are left, by the run's own limit or else by the length of earlier runs of its kind.
     fn expected_left(&self, priors: &Priors) -> f64 {
         let done = self.model.history().last().map_or(0.0, |(k, _)| f64::from(k));
-        let usual = (priors.iterations(&self.spec.algorithm) - done).max(0.25 * done).max(5.0);
+        let usual = (priors.typical(&self.spec.algorithm).iterations() - done).max(0.25 * done).max(5.0);
         self.left().min(usual).max(1.0)
     }
 
@@ -103,17 +107,16 @@ impl Run {
             self.value = value((at(k) - best) * scale, |ahead| (at(k) - at(k + ahead)) * scale, left.max(1.0), wants);
             return;
         }
-        let typical = priors.curve(&self.spec.algorithm);
+        let typical = priors.typical(&self.spec.algorithm);
         self.value = match (history.first(), history.last()) {
             (Some((k0, first)), Some((k, last))) if history.points() >= ENOUGH => {
-                let range = self.range(first - last, priors);
+                let (range, trust) = (self.range(first - last, priors), self.trust(priors));
                 let falls = self.model.falls();
                 let k = f64::from(k - k0);
                 // A run that stalls may still do what its kind usually does: that keeps it from starving on one bad forecast.
-                let trust = 1.0 - YOUNG / (YOUNG + f64::from(history.points()));
                 let fall = |ahead: f64| {
                     let ahead = ahead.min(most);
-                    trust * falls.at(ahead) / range + (1.0 - trust) * typical.fall(k, ahead)
+                    trust * falls.at(ahead) / range + (1.0 - trust) * (typical.at(k) - typical.at(k + ahead)).max(0.0)
                 };
                 value((1.0 - (first - last) / range).clamp(0.0, 1.0), fall, left, wants)
             }
@@ -128,15 +131,24 @@ impl Run {
         };
     }
 
-    /// Whole loss reduction that the run is expected to make, > 0.
+    /// Weight of the forecast against the typical curve.
+    fn trust(&self, priors: &Priors) -> f64 {
+        let reliance = KEPT * priors.typical(&self.spec.algorithm).reliance();
+        1.0 - (YOUNG / (YOUNG + f64::from(self.model.history().points()))).max(reliance)
+    }
+
+    /// Whole loss reduction that the run is expected to make, > 0; infinite when nothing has fallen or is expected to.
     fn range(&self, fallen: f64, priors: &Priors) -> f64 {
         let history = self.model.history();
-        let to_come = self.model.falls().at(self.left().min(FAR));
+        let forecast = self.model.falls().at(self.left().min(FAR));
         let (k0, k) = (history.first().map_or(0, |f| f.0), history.last().map_or(0, |l| l.0));
-        // The typical curve bounds how much may be expected to come: a lucky forecast is no reason for a grab.
-        let typical = priors.curve(&self.spec.algorithm).at(f64::from(k - k0)).clamp(0.0, 0.95);
+        let left = priors.typical(&self.spec.algorithm).at(f64::from(k - k0)).clamp(0.0, 0.95);
         let fallen = fallen.max(0.0);
-        let range = fallen + to_come.min(2.0 * fallen / (1.0 - typical));
+        let usual = fallen * left / (1.0 - left);
+        // A lucky forecast is no reason for a grab.
+        let forecast = forecast.min(2.0 * fallen / (1.0 - left));
+        let trust = self.trust(priors);
+        let range = fallen + trust * forecast + (1.0 - trust) * usual;
         if range > 0.0 { range } else { f64::INFINITY }
     }
 
