@@ -38,7 +38,7 @@ CATALOGUE = (
     Training("perceptron", "digits", 40, 43),
     Training("kmeans", "digits", 25, 24),
     Training("mixture", "dense", 30, 33),
-    Training("boosting", "dense", 12, 38),
+    Training("boosting", "air", 15, 45),
     Training("factorisation", "late", 40, 42),
     Training("survival", "air", 20, 36),
     Training("svm-sgd", "late", 40, 43),
