@@ -154,7 +154,7 @@ impl Engine {
         let mut limits: Vec<Limits> = runs
             .iter()
             .map(|r| {
-                let ceiling = r.spec.ceiling.unwrap_or(u32::MAX).min(budget.max(1));
+                let ceiling = r.spec.ceiling.unwrap_or(u32::MAX).min(r.width().max(1)).min(budget.max(1));
                 let due = due(r);
                 let part = if !r.spec.has_loss || r.reports == 0 { 1.0 } else { self.config.fairness };
                 let floor = (due * part).floor() as u32;

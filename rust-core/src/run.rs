@@ -63,6 +63,12 @@ impl Run {
         }
     }
 
+    /// The most cores that its work so far could use; no limit while nothing was seen of it.
+    pub fn width(&self) -> u32 {
+        let seen = self.stages.iter().map(|s| s.tasks).max();
+        self.speed.most_useful().into_iter().chain(seen).max().unwrap_or(u32::MAX)
+    }
+
     /// An iteration ended with this loss.
     pub fn report(&mut self, iteration: u32, loss: f64, now: f64, stages: &[Stage]) {
         self.observe(stages);

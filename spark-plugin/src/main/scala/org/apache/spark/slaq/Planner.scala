@@ -138,6 +138,7 @@ private[slaq] final class Planner(
     val cores = scheduler.fold(0)(_.slots())
     val others = scheduler.fold(OtherWork.None)(_.otherWork())
     val runs = active.values.toArray(Array.empty[ActiveRun]).toSeq.sortBy(_.run.id)
+    runs.filter(run => run.planned && run.lastLoss.isEmpty).foreach(observe)
     val shares = if (cores > 0) engine.fold(Map.empty[Long, Int])(share(_, cores, others, runs)) else Map.empty[Long, Int]
     val reserve = if (others.weight > 0 && shares.nonEmpty) Some(cores - shares.values.sum).filter(_ > 0) else None
     if (engine.isDefined && cores > 0) scheduler.foreach(_.plan(shares, reserve, cores))
@@ -150,6 +151,14 @@ private[slaq] final class Planner(
       record.foreach(_.write(Lines.plan(now, plan, runs)))
     }
   }
+
+  /** What a run does before its first loss tells how many cores it can use. */
+  private def observe(entry: ActiveRun): Unit =
+    for (engine <- engine; account <- entry.account) {
+      val stages = account.drainStages()
+      try if (stages.nonEmpty) engine.observe(entry.run.id, Engine.now(), stages)
+      catch { case _: IllegalArgumentException => } // it ended meanwhile
+    }
 
   private def share(engine: Engine, cores: Int, others: OtherWork, runs: Seq[ActiveRun]): Map[Long, Int] = {
     val shares = engine.plan(cores, others.claim(cores, runs.count(_.planned)), Engine.now())
