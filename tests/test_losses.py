@@ -9,8 +9,6 @@ import pytest
 from conftest import Spark
 
 APP = "org.apache.spark.slaq.test.LossApp"
-PLUGIN = "org.apache.spark.slaq.test.LossPlugin"
-META = {"Pipeline", "CrossValidator", "TrainValidationSplit", "OneVsRest"}
 
 
 class Told:
@@ -31,7 +29,7 @@ class Told:
 
 
 def submit(spark: Spark, workloads: str, conf: dict | None = None, **options) -> Told:
-    return Told(spark.submit(APP, workloads, conf={"spark.plugins": PLUGIN} | (conf or {}), timeout=400, **options))
+    return Told(spark.submit(APP, workloads, conf=conf, timeout=600, **options))
 
 
 def same(kind: str, losses: list[float], expected: list[float], progress) -> bool:
@@ -159,8 +157,8 @@ def test_java_25(java25):
 
 
 def test_models_are_those_of_spark_alone(spark, everything):
-    alone = submit(spark, MODELS, {"spark.slaq.losses": "off"})
-    assert not alone.runs and not alone.log("wove loss probes")
+    alone = submit(spark, MODELS, plugin=False, conf={"spark.jars": spark.jar})
+    assert not alone.runs and not alone.log("SLAQ")
     trained = {m["name"]: m["value"] for m in everything.models if m["what"] == "model"}
     assert len(alone.models) == MODELS.count(",") + 1
     for model in alone.models:
@@ -202,6 +200,11 @@ def test_flags_against_agents_are_respected(flag):
     told = submit(Spark("4.2"), LOGGED, {"spark.driver.extraJavaOptions": flag, "spark.log.level": "WARN"})
     check_logged(told)
     assert not told.log("wove loss probes") and not told.log("Val and Grad Norm"), "the user wants warnings alone"
+
+
+def test_losses_switched_off():
+    told = submit(Spark("4.2"), "logistic", {"spark.slaq.losses": "off"})
+    assert not told.runs and not told.log("wove loss probes") and told.models
 
 
 def test_weaving_demanded_but_forbidden_warns():
