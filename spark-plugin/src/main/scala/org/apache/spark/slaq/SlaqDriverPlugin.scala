@@ -10,6 +10,7 @@ import org.apache.spark.{SparkConf, SparkContext}
 import org.apache.spark.api.plugin.{DriverPlugin, PluginContext}
 import org.apache.spark.scheduler.slaq.SlaqClusterManager
 import org.apache.spark.slaq.engine.Engine
+import org.apache.spark.slaq.loss.LossTap
 
 /**
  * Puts the scheduler into an application while its SparkContext is being made.
@@ -38,6 +39,7 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin {
           val conf = SlaqConf.read(sc.conf)
           if (conf.enabled && (!conf.plans || opened(conf))) {
             if (conf.plans) SchedulerDefaults.set(sc.conf)
+            LossTap.prepare(conf.losses)
             context = Some(sc)
             settings = Some(conf)
             sc.conf.set("spark.master", SlaqClusterManager.Prefix + sc.conf.get("spark.master"))

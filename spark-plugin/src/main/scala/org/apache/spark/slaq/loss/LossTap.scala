@@ -113,6 +113,9 @@ object LossTap extends Logging {
   /** The open tap of this JVM, to listen to. */
   def current: Option[LossTap] = active
 
+  /** Begins in the background with what [[start]] will need. Calling it is not necessary, it saves time. */
+  def prepare(mode: String): Unit = if (mode == "auto" || mode == "weave") Weaving.begin()
+
   /**
    * Starts to follow the trainings of a context, until it stops or the tap is closed. Never fails: at worst it sees
    * nothing, and says so in the log.
