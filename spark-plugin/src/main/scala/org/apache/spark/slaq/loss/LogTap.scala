@@ -48,7 +48,7 @@ private[loss] final class LogTap private (runs: Runs, missing: Set[String], cont
       new Line(Hook.Framing, """^(\[\w+\]) training finished""".r, { case Seq(id) => runs.leave(id.intern(), Runs.Finished) }),
       new Line("kmeans", """"Cost@iter=\d+":"([^"]+)"""".r, { case Seq(value) => told("kmeans", value) }),
       new Line("mixture", """"logLikelihood@iter\d+":"?([^"}]+)""".r, { case Seq(value) => told("mixture", value) }),
-      new Line("irls", """Iteration \d+: relative tolerance = (\S+)""".r, { case Seq(value) => told("irls", value) })))
+      new Line("irls", """Iteration \d+ ?: relative tolerance = (\S+)""".r, { case Seq(value) => told("irls", value) })))
 
   private def told(family: String, text: String): Unit =
     for (run <- runs.current(family)) runs.loss(run, text.toDouble)
