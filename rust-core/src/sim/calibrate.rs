@@ -5,10 +5,10 @@ use super::experiment::Experiment;
 use super::failure::Outcome;
 use super::metrics::Metrics;
 
-/// Seeds that a trial is averaged over.
-const SEEDS: u64 = 4;
-/// Halvings of the logarithm of a range of 10⁴: the result is within 1 %.
-const STEPS: u32 = 11;
+/// Runs that a trial is averaged over, in as many seeds as that takes, at most four.
+const RUNS: u32 = 640;
+/// Halvings of the logarithm of a range of up to 10⁶: the result is within 3 %.
+const STEPS: u32 = 9;
 
 /// Sets the task time so that stock fair takes `seconds` on average to 90 % of a run's loss reduction.
 ///
@@ -66,7 +66,8 @@ pub fn sampling(experiment: &Experiment) -> f64 {
 }
 
 fn trial(experiment: &Experiment) -> Outcome<Metrics> {
-    let all = (1..=SEEDS)
+    let seeds = u64::from(RUNS / experiment.setting.runs).clamp(1, 4);
+    let all = (1..=seeds)
         .map(|seed| {
             let trace = experiment.play(&Contender::fair(), seed)?;
             Ok(Metrics::of(&trace, &trace, experiment.setting.cores))

@@ -18,7 +18,7 @@ const PER_RUN: [u32; 3] = [1, 4, 16];
 const WORK: [(&str, f64); 2] = [("light", 0.05), ("heavy", 1.0)];
 const POLICIES: [&str; 5] = ["fair", "progress", "slaq-2017", "slaq", "oracle"];
 /// At least so many runs, or this often as many as are active at a time, so that most of them meet the load that was asked for.
-const RUNS: (u32, u32) = (40, 3);
+const RUNS: (u32, u32) = (40, 2);
 
 /// Plays the grid.
 ///

@@ -6,9 +6,6 @@ use super::recorded::Recorded;
 use crate::{Config, Engine, RunSpec, Stage};
 use std::time::{Duration, Instant};
 
-/// Seconds that a core stays unused before it is lent, unless told otherwise: the product's default.
-pub const LEND_DELAY: f64 = 0.1;
-
 /// An engine, the rule of lending, and the time the engine took.
 pub struct Planner {
     engine: Engine,
