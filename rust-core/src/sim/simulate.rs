@@ -78,7 +78,12 @@ pub const COMMAND: Command = Command {
             default: "",
             help: "adds slaq with each of these values of an engine setting (repeatable)",
         },
-        Flag { name: "--lend", value: "S", default: "0", help: "seconds for which a share's cores must be unused before they are lent (spark.slaq.lend.delay), or off" },
+        Flag {
+            name: "--lend",
+            value: "S",
+            default: "0",
+            help: "seconds for which a share's cores must be unused before they are lent (spark.slaq.lend.delay), or off",
+        },
         Flag { name: "--noise", value: "SIGMA", default: "0", help: "spread of task times (log-normal)" },
         Flag {
             name: "--stragglers",
