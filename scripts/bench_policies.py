@@ -1,9 +1,9 @@
 """All policies on one schedule on 64 emulated cores: scripts/bench policies.
 
-How the schedule was chosen: by load, not by trying seeds. Work arrives at 1.6 times the speed of the cores, so that 6 to
-12 fits are in progress at a time and each could have 5 to 10 cores, which is where scheduling matters: with fewer fits
-nothing contends, with as many fits as cores one core each is all that anybody can give. Seed 1 draws order, widths, task
-times and arrivals.
+How the schedule was chosen: by load, not by trying seeds. Work arrives at 2.5 times the speed of the cores, so that
+eight to ten fits are in progress at a time and each could have seven cores, for data of 16 to 48 partitions. That is where scheduling
+matters: with fewer fits nothing contends, with as many fits as cores one core each is all that anybody can give. Seed 1
+draws order, widths, task times and arrivals.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from comparison import Comparison
 from demo import at_least
 
 CORES = 64
-FITS = 15
-LOAD = 1.6
-MILLIS = 330
-WIDTHS = (16, 16, 24, 24, 32, 48)
+FITS = 12
+LOAD = 2.5
+MILLIS = 400
+WIDTHS = (16, 24, 32, 48)
 POLICIES = ("fifo", "fair", "equal", "progress", "slaq-2017", "slaq", "oracle")
 
 

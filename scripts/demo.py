@@ -11,10 +11,10 @@ import table
 import trial
 from comparison import Comparison
 
-# Work arrives faster than the cores can do it, as on a busy cluster: about six of the fits are in progress at a time.
-LOAD = 1.6
-MILLIS = 200
-WIDTHS = (16, 16, 24, 24, 32, 48)
+# Work arrives faster than the cores can do it, as on a busy cluster: about eight of the fits are in progress at a time.
+LOAD = 2.2
+MILLIS = 220
+WIDTHS = (16, 16, 24, 32)
 
 
 def main():

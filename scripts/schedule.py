@@ -31,20 +31,20 @@ class Training:
 
 # Ten algorithms in fourteen forms, on the public data sets of scripts/datasets.
 CATALOGUE = (
-    Training("logistic", "late", 30, 35),
-    Training("softmax", "digits", 30, 34),
+    Training("logistic", "late", 25, 30),
+    Training("softmax", "digits", 25, 29),
     Training("svc", "late", 20, 48),
-    Training("linear", "delay", 30, 35),
-    Training("perceptron", "digits", 40, 43),
+    Training("linear", "delay", 25, 30),
+    Training("perceptron", "digits", 30, 33),
     Training("kmeans", "digits", 25, 24),
-    Training("mixture", "dense", 30, 33),
-    Training("boosting", "air", 15, 45),
-    Training("factorisation", "late", 40, 42),
+    Training("mixture", "dense", 25, 28),
+    Training("boosting", "air", 20, 42),
+    Training("factorisation", "late", 30, 32),
     Training("survival", "air", 20, 36),
-    Training("svm-sgd", "late", 40, 43),
-    Training("logistic-rdd", "digits", 30, 37),
-    Training("huber", "delay", 30, 35),
-    Training("logistic-l1", "late", 30, 27),
+    Training("svm-sgd", "late", 30, 33),
+    Training("logistic-rdd", "digits", 25, 31),
+    Training("huber", "delay", 25, 30),
+    Training("logistic-l1", "late", 25, 27),
 )
 
 

@@ -29,7 +29,7 @@ object Training {
       case "perceptron" => new MultilayerPerceptronClassifier().setLayers(Array(width, 16, Digits)).setMaxIter(n).setSeed(fit.seed).fit(data)
       case "kmeans" => new KMeans().setK(20).setMaxIter(n).setSeed(fit.seed).setInitMode("random").setTol(1e-6).fit(data)
       case "mixture" => new GaussianMixture().setK(4).setMaxIter(n).setSeed(fit.seed).fit(data)
-      case "boosting" => new GBTRegressor().setMaxIter(n).setStepSize(0.3).setMaxDepth(3).setMaxBins(16).setSeed(fit.seed).fit(data)
+      case "boosting" => new GBTRegressor().setMaxIter(n).setStepSize(0.3).setMaxDepth(2).setMaxBins(16).setSeed(fit.seed).fit(data)
       case "boosting-class" => new GBTClassifier().setMaxIter(n).setStepSize(0.3).setMaxDepth(2).setMaxBins(16).setSeed(fit.seed).fit(data)
       case "factorisation" => new FMClassifier().setFactorSize(4).setStepSize(0.05).setMaxIter(n).setSeed(fit.seed).fit(data)
       case "factorisation-value" => new FMRegressor().setFactorSize(4).setStepSize(0.1).setMaxIter(n).setSeed(fit.seed).fit(data)
