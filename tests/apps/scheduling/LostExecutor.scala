@@ -1,0 +1,58 @@
+package org.apache.spark.slaq.tests
+
+import java.lang.management.ManagementFactory
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv, TaskContext}
+import org.apache.spark.mllib.regression.LabeledPoint
+import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
+
+/** On a cluster: an executor is killed under two trainings, and stragglers are run a second time. */
+object LostExecutor {
+  def main(args: Array[String]): Unit = {
+    val sc = new SparkContext(new SparkConf().setAppName("lost-executor"))
+    Waiting.until("two executors")(sc.getExecutorMemoryStatus.size == 3)
+    println(s"scheduler ${sc.taskScheduler.getClass.getSimpleName}")
+    val speculated = new AtomicInteger
+    sc.addSparkListener(new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = if (end.taskInfo.speculative) speculated.incrementAndGet()
+    })
+    val undisturbed = weights(sc, "undisturbed")
+
+    val victim = new Thread(() => {
+      Waiting.until("a second fit is under way")(sc.statusTracker.getJobIdsForGroup(null).length > 12)
+      kill(sc)
+    })
+    victim.start()
+    SlowTraining.together(
+      () => println(s"same ${same(undisturbed, weights(sc, "disturbed"))}"),
+      () => println(s"same ${same(undisturbed, weights(sc, "disturbed too"))}"))
+    victim.join()
+    Waiting.until("a new executor in place of the killed one")(sc.getExecutorMemoryStatus.size == 3)
+
+    SlowTraining.fit("straggling", straggling(SlowTraining.data(sc, 8, 100)), 3)
+    println(s"speculated ${speculated.get}")
+    sc.stop()
+  }
+
+  private def weights(sc: SparkContext, name: String): Array[Double] =
+    SlowTraining.fit(name, SlowTraining.data(sc, 8, 150), 8).weights.toArray
+
+  private def same(a: Array[Double], b: Array[Double]): Boolean = a.zip(b).forall { case (x, y) => math.abs(x - y) <= 1e-9 }
+
+  /** kill -9 of the JVM of one executor. */
+  private def kill(sc: SparkContext): Unit = {
+    val pids = sc.parallelize(0 until 16, 16).map(_ => SparkEnv.get.executorId -> ManagementFactory.getRuntimeMXBean.getName.takeWhile(_ != '@')).collect()
+    val (executor, pid) = pids.head
+    println(s"killed executor $executor")
+    new ProcessBuilder("kill", "-9", pid).start().waitFor()
+  }
+
+  /** The first attempt of the first partition takes much longer than the others. */
+  private def straggling(data: RDD[LabeledPoint]): RDD[LabeledPoint] = data.mapPartitions { rows =>
+    val task = TaskContext.get()
+    if (task.partitionId() == 0 && task.attemptNumber() == 0) Thread.sleep(6000)
+    rows
+  }
+}
