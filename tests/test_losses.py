@@ -29,7 +29,7 @@ class Told:
 
 
 def submit(spark: Spark, workloads: str, conf: dict | None = None, **options) -> Told:
-    return Told(spark.submit(APP, workloads, conf=conf, timeout=600, **options))
+    return Told(spark.submit(APP, workloads, conf=conf, timeout=900, **options))
 
 
 def same(kind: str, losses: list[float], expected: list[float], progress) -> bool:
@@ -153,7 +153,8 @@ def test_java_25(java25):
     check_exact(told)
     check_frames(told)
     assert {r["tier"] for r in told.runs if r["losses"]} == {"weave"}
-    assert not told.log("WARNING: "), "the JVM complains of what we do"
+    complaints = [line for line in told.log("WARNING: ") if any(word in line for word in ("agent", "restricted", "slaq"))]
+    assert not complaints, "the JVM complains of what we do"
 
 
 def test_models_are_those_of_spark_alone(spark, everything):

@@ -146,5 +146,5 @@ object CurveFits {
   val TaskMillis = 80
 
   /** Trainings that are recorded at several numbers of slots too. */
-  val Speed: Set[String] = Set("kmeans-digits-s1", "default-perceptron-digits", "default-svc-cancer")
+  val Speed: Set[String] = Set("default-kmeans-digits", "default-perceptron-digits", "default-mixture-dense")
 }
