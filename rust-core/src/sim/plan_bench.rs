@@ -106,19 +106,8 @@ impl Bench {
                 longest_seconds: each * 1.2,
                 span_seconds: each * 4.0,
             };
-            let algorithm = if reciprocal { "GBTClassifier" } else { "LogisticRegression" }.to_owned();
-            let spec = RunSpec {
-                id: id as i64,
-                parent: None,
-                algorithm,
-                name: None,
-                maximise: false,
-                has_loss: true,
-                max_iterations: None,
-                tolerance: None,
-                weight: 1.0,
-                ceiling: None,
-            };
+            let algorithm = if reciprocal { "GBTClassifier" } else { "LogisticRegression" };
+            let spec = RunSpec::new(id as i64, algorithm);
             self.engine.start(spec, self.now).map_err(refused)?;
             self.runs.push(Made { iteration: 0, rate: self.random.log_uniform(0.01, 0.5), reciprocal, stage });
             // Runs are met at different stages of their lives.
