@@ -70,7 +70,7 @@ def test_record_that_cannot_be_written(spark, workspace):
     assert "there will be no record" in done.err
 
 
-@pytest.mark.xfail(reason="known to fail, cause not found yet", strict=False)
+@pytest.mark.xfail(reason="no speculative copy starts with one host; what follows that check is unproven", strict=False)
 def test_killed_executor_and_speculation(spark, workspace):
     path = workspace / "record.jsonl"
     with Cluster(spark, cores=4, folder=workspace, memory="4g") as cluster:

@@ -112,7 +112,7 @@ def test_shell(spark):
     assert re.search(r"mode FAIR", done.stdout) and "sum 45.0" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
-@pytest.mark.xfail(reason="known to fail, cause not found yet", strict=False)
+@pytest.mark.xfail(reason="the jar of the other Scala line stops the application on Spark 4.2 (NoClassDefFoundError) and is not named on 3.5", strict=False)
 def test_unsupported_spark_says_so_and_schedules_as_usual(spark):
     """The jar of one line on the other stands for a Spark that this jar was not built for."""
     other = next(j for j in spark.jar.parent.glob("slaq-spark_*.jar") if j != spark.jar)
@@ -122,7 +122,6 @@ def test_unsupported_spark_says_so_and_schedules_as_usual(spark):
     assert len(said) == 1 and re.search(r"supports Spark [\d., ]+ with this jar, not \d", said[0]), said
 
 
-@pytest.mark.xfail(reason="known to fail, cause not found yet", strict=False)
 def test_yarn_goes_to_its_own_manager(spark):
     """There is no ResourceManager: that its client looks for one shows who was asked."""
     command = spark.command(APP, "one", master="yarn", conf={
@@ -130,5 +129,5 @@ def test_yarn_goes_to_its_own_manager(spark):
         "spark.hadoop.yarn.resourcemanager.connect.retry-interval.ms": "500", "spark.hadoop.ipc.client.connect.max.retries": "1"})
     done = subprocess.run(command, env=spark.env({"HADOOP_CONF_DIR": "/nonexistent"}), text=True, capture_output=True, timeout=240)
     assert done.returncode != 0
-    assert "YarnClientSchedulerBackend" in done.err and "Connection refused" in done.err, done.err[-4000:]
-    assert "SLAQ can't extend" not in done.err and "does not know" not in done.err
+    assert "YarnClientSchedulerBackend" in done.stderr and "Connection refused" in done.stderr, done.stderr[-4000:]
+    assert "SLAQ can't extend" not in done.stderr and "does not know" not in done.stderr
