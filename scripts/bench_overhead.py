@@ -58,11 +58,14 @@ def drive(plugin: bool, line: str) -> tuple[float, float]:
     conf = {"spark.plugins": trial.PLUGIN, "spark.jars": str(trial.product_jar(line))} if plugin else {}
     with tempfile.TemporaryDirectory(prefix="slaq-overhead-") as scratch:
         command = trial.submit("workload.Single", trial.Machine(2, emulated=False, memory="2g", line=line), conf, pathlib.Path(scratch))
-        done = subprocess.run(command + [str(trial.DEPS / "data/full"), str(ITERATIONS), str(FITS)], env=trial.environment(), text=True,
-                              capture_output=True, timeout=600)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit code {done.returncode}\n{done.stderr[-6000:]}")
-    rows = [row.split("\t") for row in done.stdout.splitlines()]
+        log = pathlib.Path(scratch) / "spark.log"
+        with log.open("w") as err:
+            process = subprocess.Popen(command + [str(trial.DEPS / "data/full"), str(ITERATIONS), str(FITS)], env=trial.environment(),
+                                       stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True)
+            output = trial.watch(process, FITS, f"{'with' if plugin else 'without'} the plugin", timeout=600)
+        if process.returncode != 0:
+            raise RuntimeError(f"exit code {process.returncode}\n{log.read_text(errors='replace')[-6000:]}")
+    rows = [row.split("\t") for row in output]
     return statistics.median(float(r[1]) for r in rows if r[0] == "fit"), next(float(r[1]) for r in rows if r[0] == "context")
 
 

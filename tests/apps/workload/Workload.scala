@@ -20,6 +20,8 @@ import org.apache.spark.storage.StorageLevel
  * `end SECONDS CPU-SECONDS` (wall clock, seconds since 1970).
  */
 object Workload {
+  private val WarmUpRows = 2000
+
   def main(args: Array[String]): Unit = {
     val schedule = Fit.schedule(args(0))
     val folder = args(1)
@@ -64,7 +66,7 @@ object Workload {
     new SparkContext(new SparkConf().remove("spark.plugins"))
     val spark = SparkSession.builder().getOrCreate()
     val first = schedule.groupBy(fit => (fit.kind, fit.data)).values.map(_.head.copy(partitions = 4, iterations = 3)).toList
-    val data = load(spark, first, folder)
+    val data = load(spark, first, folder, WarmUpRows)
     first.foreach(fit => Training.run(fit, data((fit.data, fit.partitions))))
     spark.stop()
     SparkSession.clearActiveSession()
@@ -72,12 +74,18 @@ object Workload {
   }
 
   /** Each data set once for each number of partitions that a fit wants, in memory, split the same way every time. */
-  private def load(spark: SparkSession, schedule: Seq[Fit], folder: String): Map[(String, Int), DataFrame] =
-    schedule.map(fit => (fit.data, fit.partitions)).distinct.map { case (name, partitions) =>
-      val frame = spark.read.format("libsvm").load(s"$folder/$name.libsvm").repartition(partitions).persist(StorageLevel.MEMORY_ONLY)
-      frame.count()
-      (name, partitions) -> frame
-    }.toMap
+  private def load(spark: SparkSession, schedule: Seq[Fit], folder: String, rows: Int = Int.MaxValue): Map[(String, Int), DataFrame] =
+    schedule.groupBy(_.data).flatMap { case (name, fits) =>
+      val all = spark.read.format("libsvm").load(s"$folder/$name.libsvm")
+      val read = (if (rows < Int.MaxValue) all.limit(rows) else all).persist(StorageLevel.MEMORY_ONLY)
+      val frames = fits.map(_.partitions).distinct.map { partitions =>
+        val frame = read.repartition(partitions).persist(StorageLevel.MEMORY_ONLY)
+        frame.count()
+        (name, partitions) -> frame
+      }
+      read.unpersist()
+      frames
+    }
 
   private def now(): Double = System.currentTimeMillis() / 1000.0
 
