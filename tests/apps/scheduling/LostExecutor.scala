@@ -1,23 +1,15 @@
 package org.apache.spark.slaq.tests
 
 import java.lang.management.ManagementFactory
-import java.util.concurrent.atomic.AtomicInteger
 
-import org.apache.spark.{SparkConf, SparkContext, SparkEnv, TaskContext}
-import org.apache.spark.mllib.regression.LabeledPoint
-import org.apache.spark.rdd.RDD
-import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
+import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
 
-/** On a cluster: an executor is killed under two trainings, and stragglers are run a second time. */
+/** On a cluster: an executor is killed under two trainings. */
 object LostExecutor {
   def main(args: Array[String]): Unit = {
     val sc = new SparkContext(new SparkConf().setAppName("lost-executor"))
     Waiting.until("two executors")(sc.getExecutorMemoryStatus.size == 3)
     println(s"scheduler ${sc.taskScheduler.getClass.getSimpleName}")
-    val speculated = new AtomicInteger
-    sc.addSparkListener(new SparkListener {
-      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = if (end.taskInfo.speculative) speculated.incrementAndGet()
-    })
     val undisturbed = weights(sc, "undisturbed")
 
     val victim = new Thread(() => {
@@ -30,9 +22,6 @@ object LostExecutor {
       () => println(s"same ${same(undisturbed, weights(sc, "disturbed too"))}"))
     victim.join()
     Waiting.until("a new executor in place of the killed one")(sc.getExecutorMemoryStatus.size == 3)
-
-    SlowTraining.fit("straggling", straggling(SlowTraining.data(sc, 8, 100)), 3)
-    println(s"speculated ${speculated.get}")
     sc.stop()
   }
 
@@ -47,12 +36,5 @@ object LostExecutor {
     val (executor, pid) = pids.head
     println(s"killed executor $executor")
     new ProcessBuilder("kill", "-9", pid).start().waitFor()
-  }
-
-  /** The first attempt of the first partition takes much longer than the others. */
-  private def straggling(data: RDD[LabeledPoint]): RDD[LabeledPoint] = data.mapPartitions { rows =>
-    val task = TaskContext.get()
-    if (task.partitionId() == 0 && task.attemptNumber() == 0) Thread.sleep(6000)
-    rows
   }
 }
