@@ -2,7 +2,7 @@
 
 import pytest
 
-from record import Record
+from explain import Record
 
 APP = "org.apache.spark.slaq.tests.Limits"
 

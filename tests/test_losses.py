@@ -51,6 +51,11 @@ def same(kind: str, losses: list[float], expected: list[float], progress) -> boo
     raise ValueError(kind)
 
 
+def alike(losses: list[float], others: list[float]) -> bool:
+    """Of two fits of the same: Spark adds up the partitions of a sum in the order in which they arrive."""
+    return losses == pytest.approx(others, rel=1e-6, abs=1e-9)
+
+
 def check_exact(told: Told) -> None:
     assert told.expected, "the program compared nothing"
     wrong = [(e["name"], e["kind"], told.by_name[e["name"]]["losses"][:3], e["values"][:3], told.by_name[e["name"]]["progress"])
@@ -128,7 +133,7 @@ def test_what_is_known_of_a_run(everything):
     assert by_name["mixture"]["maximise"] and not by_name["kmeans"]["maximise"]
     assert (by_name["logistic"]["maxIterations"], by_name["logistic"]["tolerance"], by_name["logistic"]["scale"]) == (20, 1e-6, "mean")
     assert by_name["old-svm"]["algorithm"] == "SVMWithSGD" and by_name["old-svm"]["scale"] == "stochastic"
-    assert by_name["old-svm"]["losses"] == by_name["old-svm-same"]["losses"]
+    assert alike(by_name["old-svm"]["losses"], by_name["old-svm-same"]["losses"])
     assert by_name["old-kmeans"]["algorithm"] == "KMeans" and by_name["power"]["algorithm"] == "PowerIterationClustering"
     assert by_name["old-lbfgs-delegating"]["algorithm"] == "LogisticRegression" and by_name["old-lbfgs-delegating"]["losses"]
     assert by_name["old-lbfgs"]["algorithm"] == "LogisticRegressionWithLBFGS" and by_name["old-lbfgs"]["losses"]
@@ -163,7 +168,7 @@ def test_models_are_those_of_spark_alone(spark, everything):
     trained = {m["name"]: m["value"] for m in everything.models if m["what"] == "model"}
     assert len(alone.models) == MODELS.count(",") + 1
     for model in alone.models:
-        assert trained[model["name"]] == model["value"], model["name"]
+        assert alike(trained[model["name"]], model["value"]), model["name"]
 
 
 def six_digits(losses: list[float], exact: list[float]) -> bool:
@@ -234,7 +239,7 @@ def test_two_contexts_in_one_jvm(spark):
     assert all(r["outcomes"] == ["finished"] and r["tier"] == "weave" for r in told.runs)
     for name in ("logistic", "kmeans"):
         first, second = [r for r in told.runs if r["name"] == name]
-        assert first["losses"] == second["losses"] and len(first["losses"]) > 3
+        assert alike(first["losses"], second["losses"]) and len(first["losses"]) > 3
     check_exact(told)
     assert len(told.log("wove loss probes into")) == 1
 

@@ -7,9 +7,10 @@ import pytest
 
 from cluster import Cluster
 from conftest import DEPS, PLUGIN
-from record import Record
+from explain import Record
 
 APP = "org.apache.spark.slaq.tests.WayIn"
+LISTENER = "org.apache.spark.slaq.SlaqListener"
 PYTHON = str(__import__("pathlib").Path(__file__).parent / "apps/scheduling/way_in.py")
 
 # Spark's own launcher passes these to the driver everywhere but in standalone cluster mode, where Java 17 needs them.
@@ -112,14 +113,24 @@ def test_shell(spark):
     assert re.search(r"mode FAIR", done.stdout) and "sum 45.0" in done.stdout, done.stdout[-2000:] + done.stderr[-2000:]
 
 
-@pytest.mark.xfail(reason="the jar of the other Scala line stops the application on Spark 4.2 (NoClassDefFoundError) and is not named on 3.5", strict=False)
 def test_unsupported_spark_says_so_and_schedules_as_usual(spark):
     """The jar of one line on the other stands for a Spark that this jar was not built for."""
     other = next(j for j in spark.jar.parent.glob("slaq-spark_*.jar") if j != spark.jar)
-    done = spark.submit(APP, "one", master="local[2]", conf={"spark.jars": other}).check()
+    done = spark.submit(APP, "one", master="local[2]", conf={"spark.jars": other, "spark.extraListeners": LISTENER}).check()
     assert done.lines("scheduler ") == ["TaskSchedulerImpl"]
     said = [line for line in done.err.splitlines() if "SLAQ" in line]
-    assert len(said) == 1 and re.search(r"supports Spark [\d., ]+ with this jar, not \d", said[0]), said
+    assert len(said) == 2 and all(re.search(r"supports Spark [\d., ]+ with this jar, not \d", line) for line in said), said
+    assert "schedules as usual" in said[0] and "does not record" in said[1]
+
+
+def test_listener_records_where_plugins_cannot_be_used(spark, stock, workspace):
+    path = workspace / "record.jsonl"
+    done = spark.submit(APP, "one", master="local[2]", plugin=False, conf={
+        "spark.jars": spark.jar, "spark.extraListeners": LISTENER, "spark.slaq.explain.path": path}).check()
+    assert done.lines("scheduler ") == ["TaskSchedulerImpl"]
+    check_models(done.out, stock, 1)
+    (finished,) = Record(path).kind("finish")
+    assert finished["outcome"] == "finished" and finished["iterations"] > 0
 
 
 def test_yarn_goes_to_its_own_manager(spark):

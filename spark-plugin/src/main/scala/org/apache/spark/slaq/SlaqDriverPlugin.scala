@@ -4,10 +4,9 @@ import java.util.{Collections, Map => JMap}
 
 import scala.util.control.NonFatal
 
-import org.slf4j.LoggerFactory
-
-import org.apache.spark.{SparkConf, SparkContext}
+import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.{DriverPlugin, PluginContext}
+import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.slaq.SlaqClusterManager
 import org.apache.spark.slaq.engine.Engine
 import org.apache.spark.slaq.loss.LossTap
@@ -20,11 +19,8 @@ import org.apache.spark.slaq.loss.LossTap
  * scheduler that the user left open get values that suit shares. `registerMetrics` is called last, when everything
  * exists and no user code has run. Only a wrong `spark.slaq.*` value stops the application; whatever else goes wrong,
  * Spark schedules as usual.
- *
- * Logs through slf4j alone: this class must be able to say so when it runs in a Spark that it was not built for.
  */
-private[slaq] class SlaqDriverPlugin extends DriverPlugin {
-  private val log = LoggerFactory.getLogger(classOf[SlaqDriverPlugin])
+private[slaq] class SlaqDriverPlugin extends DriverPlugin with Logging {
   private var context: Option[SparkContext] = None
   private var settings: Option[SlaqConf] = None
   private var engine: Option[Engine] = None
@@ -32,18 +28,14 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin {
 
   override def init(sc: SparkContext, plugin: PluginContext): JMap[String, String] = {
     openly("does not start") {
-      leaveExecutors(sc.conf)
-      Support.missing match {
-        case Some(reason) => log.warn("SLAQ {}: Spark schedules as usual", reason)
-        case None =>
-          val conf = SlaqConf.read(sc.conf)
-          if (conf.enabled && (!conf.plans || opened(conf))) {
-            if (conf.plans) SchedulerDefaults.set(sc.conf)
-            LossTap.prepare(conf.losses)
-            context = Some(sc)
-            settings = Some(conf)
-            sc.conf.set("spark.master", SlaqClusterManager.Prefix + sc.conf.get("spark.master"))
-          }
+      SlaqPlugin.leaveExecutors(sc.conf)
+      val conf = SlaqConf.read(sc.conf)
+      if (conf.enabled && (!conf.plans || opened(conf))) {
+        if (conf.plans) SchedulerDefaults.set(sc.conf)
+        LossTap.prepare(conf.losses)
+        context = Some(sc)
+        settings = Some(conf)
+        sc.conf.set("spark.master", SlaqClusterManager.Prefix + sc.conf.get("spark.master"))
       }
     }
     Collections.emptyMap()
@@ -58,19 +50,13 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin {
     engine.foreach(_.close())
   }
 
-  /** Executors load what `spark.plugins` names, and die if they lack the jar. */
-  private def leaveExecutors(conf: SparkConf): Unit = {
-    val others = conf.get("spark.plugins", "").split(",").map(_.trim).filter(_.nonEmpty).filterNot(_ == classOf[SlaqPlugin].getName)
-    if (others.isEmpty) conf.remove("spark.plugins") else conf.set("spark.plugins", others.mkString(","))
-  }
-
   private def opened(conf: SlaqConf): Boolean = Engine.open(conf.engine) match {
     case Right(open) =>
       engine = Some(open)
       true
     case Left(wrong: IllegalArgumentException) => throw new IllegalArgumentException(Setting.Prefix + wrong.getMessage, wrong)
     case Left(e) =>
-      log.warn("SLAQ has no engine: Spark schedules as usual. {}", e.getMessage)
+      logWarning(s"SLAQ has no engine: Spark schedules as usual. ${e.getMessage}")
       false
   }
 
@@ -78,6 +64,6 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin {
     try body
     catch {
       case wrong: IllegalArgumentException if Option(wrong.getMessage).exists(_.startsWith(Setting.Prefix)) => throw wrong
-      case e @ (NonFatal(_) | _: LinkageError) => log.warn(s"SLAQ $what: Spark schedules as usual", e)
+      case e @ (NonFatal(_) | _: LinkageError) => logWarning(s"SLAQ $what: Spark schedules as usual", e)
     }
 }

@@ -7,7 +7,4 @@ private[spark] object SparkLine {
 
   /** What a task gets of resources other than cores: by name, the addresses. */
   type TaskResources = Map[String, ResourceInformation]
-
-  /** First parts of the versions that this jar schedules on. */
-  val supported: Seq[String] = Seq("3.5")
 }

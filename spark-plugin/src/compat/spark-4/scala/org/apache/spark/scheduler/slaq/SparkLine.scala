@@ -5,7 +5,4 @@ private[spark] object SparkLine {
 
   /** What a task gets of resources other than cores: by name, the amount at each address. */
   type TaskResources = Map[String, Map[String, Long]]
-
-  /** First parts of the versions that this jar schedules on. */
-  val supported: Seq[String] = Seq("4.0", "4.1", "4.2")
 }
