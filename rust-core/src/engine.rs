@@ -1,6 +1,6 @@
 //! The runs of an application behind one lock: start, report, finish, plan, explain.
 
-use crate::allocate::{Limits, Utility, allocate};
+use crate::allocate::{Limits, Utility, allocate, spread};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::gain::{Outlook, Wants};
@@ -154,7 +154,7 @@ impl Engine {
         let mut limits: Vec<Limits> = runs
             .iter()
             .map(|r| {
-                let ceiling = r.spec.ceiling.unwrap_or(u32::MAX).min(r.width().max(1)).min(budget.max(1));
+                let ceiling = r.width().max(1).min(most(r, budget));
                 let due = due(r);
                 let part = if !r.spec.has_loss || r.reports == 0 { 1.0 } else { self.config.fairness };
                 let floor = (due * part).floor() as u32;
@@ -172,10 +172,14 @@ impl Engine {
             }
         }
         trim(&mut limits, budget, &overdue);
-        let shares = match self.config.policy {
+        let mut shares = match self.config.policy {
             Policy::Quality | Policy::Oracle => allocate(&limits, budget, &value),
             other => policy::shares(other, &runs, &limits, budget, self.config.epoch),
         };
+        // What no stage seen so far can use: the next one may be wider.
+        let spare = budget.saturating_sub(shares.iter().sum());
+        let allowed: Vec<Limits> = runs.iter().map(|r| Limits { floor: 0, ceiling: most(r, budget) }).collect();
+        spread(&allowed, &mut shares, spare);
         (0..runs.len())
             .map(|i| Share {
                 run: runs[i].spec.id,
@@ -243,6 +247,11 @@ fn for_training(cores: u32, others: f64, weights: f64) -> u32 {
     cores - (part.round() as u32).clamp(1, cores - 1)
 }
 
+/// The most cores that a run may get, whatever its stages can use.
+fn most(run: &Run, budget: u32) -> u32 {
+    run.spec.ceiling.unwrap_or(u32::MAX).min(budget.max(1))
+}
+
 /// Lowers floors, the least urgent first, until they fit into the budget.
 fn trim(limits: &mut [Limits], budget: u32, overdue: &[bool]) {
     let mut excess = limits.iter().map(|l| u64::from(l.floor)).sum::<u64>().saturating_sub(u64::from(budget));
@@ -262,7 +271,7 @@ fn reason(policy: Policy, run: &Run, limits: Limits, cores: u32, turns: bool, ov
         Policy::Quality | Policy::Oracle => match () {
             () if !run.spec.has_loss => Reason::NoLoss,
             () if turns => Reason::Turn,
-            () if cores == limits.ceiling => Reason::Ceiling,
+            () if cores >= limits.ceiling => Reason::Ceiling,
             () if run.reports == 0 => Reason::Starting,
             () if cores == limits.floor => Reason::Floor,
             () if run.young() => Reason::Prior,

@@ -72,3 +72,13 @@ fn other_work_keeps_its_fair_share() {
     let planned: u32 = engine.plan(16, 1.0, 0.0).shares.iter().map(|s| s.cores).sum();
     assert_eq!(planned, 12);
 }
+
+#[test]
+fn cores_beyond_what_any_stage_could_use_are_given_away_too() {
+    let engine = Engine::new(Config::default());
+    engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
+    engine.observe(1, 0.0, &[stage(2, 0.1)]).unwrap();
+    assert_eq!(cores(&engine, 8, 0.0), [8]);
+    engine.start(RunSpec { ceiling: Some(3), ..RunSpec::new(2, "KMeans") }, 0.0).unwrap();
+    assert_eq!(cores(&engine, 16, 0.0), [13, 3]);
+}

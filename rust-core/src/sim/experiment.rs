@@ -23,8 +23,10 @@ pub struct Experiment {
     pub conditions: Conditions,
     /// Seconds before unused cores are lent; infinite: never.
     pub lend_delay: f64,
-    /// Number of seeds, from 1 on.
+    /// Number of seeds.
     pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
     /// Simulations side by side.
     pub threads: usize,
 }
@@ -63,6 +65,7 @@ impl Experiment {
             conditions,
             lend_delay,
             seeds: 1,
+            first_seed: 1,
             threads: 1,
         })
     }
@@ -81,13 +84,13 @@ impl Experiment {
     /// # Errors
     /// The first simulation that fails.
     pub fn compare(&self, contenders: &[Contender], progress: impl Fn(u64, u64) + Sync) -> Outcome<Vec<Standing>> {
-        let (next, done) = (AtomicU64::new(1), AtomicU64::new(0));
+        let (next, done) = (AtomicU64::new(self.first_seed), AtomicU64::new(0));
         let total = self.seeds * contenders.len() as u64;
         let results: Mutex<Vec<(u64, Outcome<Played>)>> = Mutex::new(Vec::new());
         let work = || {
             loop {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed > self.seeds {
+                if seed >= self.first_seed + self.seeds {
                     return;
                 }
                 let result = self.seed(contenders, seed, || progress(done.fetch_add(1, Ordering::Relaxed) + 1, total));
@@ -127,7 +130,7 @@ impl Experiment {
                 let metrics = Metrics::of(&trace, &fair, self.setting.cores);
                 done();
                 // Only the first seed's course is drawn; a thousand samples of every other one need not be kept.
-                Ok((metrics, if seed == 1 { trace } else { Trace::default() }))
+                Ok((metrics, if seed == self.first_seed { trace } else { Trace::default() }))
             })
             .collect()
     }

@@ -61,6 +61,12 @@ pub const COMMAND: Command = Command {
         },
         Flag { name: "--seeds", value: "N", default: "20", help: "workloads; every policy plays the same ones" },
         Flag {
+            name: "--first-seed",
+            value: "N",
+            default: "1",
+            help: "the first of them; settings are chosen on other seeds than they are reported on",
+        },
+        Flag {
             name: "--policies",
             value: "LIST",
             default: "",
@@ -198,6 +204,8 @@ pub fn experiment(args: &Args, curves: &[Recorded], setting: Setting) -> Outcome
         return Err(Failure::new("--curves: none of the curves improves; allowed: at least one whose loss falls"));
     }
     experiment.seeds = args.required("--seeds", "whole number from 1 to 1000", |n| (1..=1000).contains(&n))?;
+    experiment.first_seed =
+        args.required("--first-seed", "whole number from 1 to 1000000", |n| (1..=1_000_000).contains(&n))?;
     let machine = std::thread::available_parallelism().map_or(1, usize::from);
     experiment.threads =
         args.number("--threads", "whole number from 1 to 256", |n| (1..=256).contains(&n))?.unwrap_or(machine);
