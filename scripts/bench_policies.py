@@ -20,9 +20,9 @@ from comparison import Comparison
 from demo import at_least
 
 CORES = 64
-FITS = 12
+FITS = 20
 LOAD = 2.5
-MILLIS = 400
+MILLIS = 300
 WIDTHS = (16, 24, 32, 48)
 POLICIES = ("fifo", "fair", "equal", "progress", "slaq-2017", "slaq", "oracle")
 

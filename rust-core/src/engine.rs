@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Weight of the newest iteration in what an unknown run's iteration is taken to cost.
 const NEWEST: f64 = 0.05;
+/// Weight of the newest run in how long a run prepares.
+const NEWEST_LEAD: f64 = 0.2;
 
 /// Plans the cores of the runs of one application. All methods may be called from any thread.
 pub struct Engine {
@@ -31,8 +33,22 @@ struct State {
     priors: Priors,
     plan: Plan,
     cores: u32,
-    /// Core-seconds of a typical iteration, for runs that nothing is known of.
+    /// Core-seconds of a typical iteration, for runs that nothing is known of; 0 before the first iteration of any run.
     typical_work: f64,
+    /// Iterations' worth of work that a typical run does before its first loss; 0 = not known.
+    typical_lead: f64,
+}
+
+impl State {
+    /// What an iteration of an unknown run is taken to cost, core-seconds: as those of late or, before there were any, as
+    /// what the active runs show of theirs.
+    fn usual_work(&self) -> f64 {
+        if self.typical_work > 0.0 {
+            return self.typical_work;
+        }
+        let shown: Vec<f64> = self.runs.values().filter_map(|r| r.speed.work()).collect();
+        if shown.is_empty() { 1.0 } else { shown.iter().sum::<f64>() / shown.len() as f64 }
+    }
 }
 
 impl Engine {
@@ -50,7 +66,7 @@ impl Engine {
                 HashMap::new()
             })
         });
-        Engine { config, recorded, state: Mutex::new(State { priors, typical_work: 1.0, ..State::default() }) }
+        Engine { config, recorded, state: Mutex::new(State { priors, ..State::default() }) }
     }
 
     /// Starts a run; `now` in seconds of a monotonic clock of any origin.
@@ -69,7 +85,7 @@ impl Engine {
             return Err(Error::AlreadyStarted(spec.id));
         }
         let mut run = Run::new(spec, recorded, now);
-        self.revalue(&mut run, &state.priors);
+        self.revalue(&mut run, &state.priors, state.typical_lead);
         state.runs.insert(run.spec.id, run);
         Ok(())
     }
@@ -84,9 +100,14 @@ impl Engine {
         let state = &mut *state;
         let active = state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?;
         active.report(iteration, loss, now, stages);
-        self.revalue(active, &state.priors);
+        if let Some(lead) = active.lead() {
+            let part = if state.typical_lead > 0.0 { NEWEST_LEAD } else { 1.0 };
+            state.typical_lead += part * (lead - state.typical_lead);
+        }
+        self.revalue(active, &state.priors, state.typical_lead);
         if let Some(work) = active.speed.work().filter(|w| *w > 0.0 && active.reports > 1) {
-            state.typical_work += NEWEST * (work - state.typical_work);
+            let part = if state.typical_work > 0.0 { NEWEST } else { 1.0 };
+            state.typical_work += part * (work - state.typical_work);
         }
         Ok(())
     }
@@ -97,7 +118,12 @@ impl Engine {
     /// [`Error::UnknownRun`].
     pub fn observe(&self, run: i64, _now: f64, stages: &[Stage]) -> Result<()> {
         let mut state = self.state.lock();
-        state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?.observe(stages);
+        let state = &mut *state;
+        let active = state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?;
+        active.observe(stages);
+        if active.reports == 0 {
+            self.revalue(active, &state.priors, state.typical_lead);
+        }
         Ok(())
     }
 
@@ -134,9 +160,9 @@ impl Engine {
         state.plan.clone()
     }
 
-    fn revalue(&self, run: &mut Run, priors: &Priors) {
+    fn revalue(&self, run: &mut Run, priors: &Priors, lead: f64) {
         let wants = Wants { goal: self.config.goal, end: self.config.end };
-        run.revalue(priors, self.config.prior_height, wants, self.config.policy == Policy::Oracle);
+        run.revalue(priors, lead, self.config.prior_height, wants, self.config.policy == Policy::Oracle);
     }
 
     fn shares(&self, state: &State, cores: u32, others: f64, now: f64) -> Vec<Share> {
@@ -147,7 +173,8 @@ impl Engine {
         let weights: f64 = runs.iter().map(|r| r.spec.weight).sum();
         let budget = for_training(cores, others, weights);
         let horizon = if self.config.horizon > 0.0 { self.config.horizon } else { self.config.epoch };
-        let outlooks: Vec<Outlook> = runs.iter().map(|r| r.outlook(state.typical_work)).collect();
+        let guess = state.usual_work();
+        let outlooks: Vec<Outlook> = runs.iter().map(|r| r.outlook(guess)).collect();
         let value = ByGain { outlooks: &outlooks, horizon };
         let due = |r: &Run| f64::from(budget) * r.spec.weight / weights;
         let turns = runs.len() as u64 * u64::from(self.config.floor) >= u64::from(budget) && runs.len() > 1;
@@ -156,7 +183,7 @@ impl Engine {
             .map(|r| {
                 let ceiling = r.width().max(1).min(most(r, budget));
                 let due = due(r);
-                let part = if !r.spec.has_loss || r.reports == 0 { 1.0 } else { self.config.fairness };
+                let part = if !r.spec.has_loss { 1.0 } else { self.config.fairness };
                 let floor = (due * part).floor() as u32;
                 Limits { floor: floor.max(if turns { 0 } else { self.config.floor }).min(ceiling), ceiling }
             })
@@ -194,8 +221,9 @@ impl Engine {
     /// array of runs, each with the gain at the core counts that matter, from 1 to at most `cores`.
     pub fn outlook(&self, cores: u32, horizon: f64) -> Value {
         let state = self.state.lock();
+        let guess = state.usual_work();
         let runs = state.runs.values().map(|run| {
-            let outlook = run.outlook(state.typical_work);
+            let outlook = run.outlook(guess);
             let value = ByGain { outlooks: &[outlook], horizon };
             let most = cores.min(run.spec.ceiling.unwrap_or(u32::MAX));
             let mut gain = Vec::new();

@@ -15,6 +15,9 @@ const ENOUGH: u32 = 4;
 const YOUNG: f64 = 4.0;
 /// Weight that a typical curve keeps however long the run, once many runs have taught it.
 const KEPT: f64 = 0.3;
+/// Bounds of what a run has ahead before its first loss, in iterations.
+const MOST_LEAD: f64 = 20.0;
+const LEAST_LEAD: f64 = 1.0;
 /// Iterations ahead that stand for the end of a run that states none.
 const FAR: f64 = 100.0;
 
@@ -29,6 +32,8 @@ pub(crate) struct Run {
     value: Falls,
     /// Core-seconds of finished stages.
     pub service: f64,
+    /// Those before the first loss.
+    preparation: f64,
     /// When the last iteration ended, or the run started.
     since: f64,
     /// Stages since then.
@@ -47,6 +52,7 @@ impl Run {
             recorded,
             value: Falls::tabulate(|_| 0.0),
             service: 0.0,
+            preparation: 0.0,
             since: now,
             stages: Vec::new(),
             served: now,
@@ -61,6 +67,19 @@ impl Run {
         if self.stages.len() + stages.len() <= MOST_STAGES {
             self.stages.extend_from_slice(stages);
         }
+        if self.model.history().points() == 0 {
+            self.expect();
+        }
+    }
+
+    /// What comes before the first loss (reading, caching, statistics) is not an iteration, but its heaviest stage goes
+    /// over the data as an iteration will: its cost serves until one is known.
+    fn expect(&mut self) {
+        let work = |s: &&Stage| if s.task_seconds.is_finite() { s.task_seconds } else { 0.0 };
+        if let Some(heaviest) = self.stages.iter().max_by(|a, b| work(a).total_cmp(&work(b))) {
+            self.speed = Speed::default();
+            self.speed.observe(std::slice::from_ref(heaviest), heaviest.span_seconds, 1);
+        }
     }
 
     /// The most cores that its work so far could use; no limit while nothing was seen of it.
@@ -73,17 +92,38 @@ impl Run {
     pub fn report(&mut self, iteration: u32, loss: f64, now: f64, stages: &[Stage]) {
         self.observe(stages);
         let done = self.model.history().last().map_or(1, |(k, _)| iteration.saturating_sub(k));
-        // What came before the first loss (reading, caching, statistics) is not an iteration: it serves until one is known.
-        if self.reports == 1 {
-            self.speed = Speed::default();
-        }
         if done > 0 {
-            self.speed.observe(&self.stages, now - self.since, done);
+            match self.model.history().points() {
+                0 => self.preparation = self.service,
+                known => {
+                    if known == 1 {
+                        self.speed = Speed::default();
+                    }
+                    self.speed.observe(&self.stages, now - self.since, done);
+                }
+            }
             self.stages.clear();
             self.since = now;
         }
         self.model.push(iteration, if self.spec.maximise { -loss } else { loss });
         self.reports = self.reports.saturating_add(1);
+    }
+
+    /// What came before the first loss, in iterations; known once the second loss is.
+    pub fn lead(&self) -> Option<f64> {
+        let work = self.speed.work().filter(|w| *w > 0.0 && self.model.history().points() == 2)?;
+        Some((self.preparation / work).min(MOST_LEAD))
+    }
+
+    /// The iteration at which the run stands, counted from its first loss; below 0 while it prepares.
+    fn at(&self, lead: f64) -> f64 {
+        match (self.model.history().first(), self.model.history().last()) {
+            (Some((k0, _)), Some((k, _))) => f64::from(k - k0),
+            _ => {
+                let done = self.speed.work().filter(|w| *w > 0.0).map_or(0.0, |work| self.service / work);
+                -(lead - done).max(LEAST_LEAD)
+            }
+        }
     }
 
     /// Iterations that are left at most.
@@ -99,15 +139,15 @@ impl Run {
         self.left().min(usual).max(1.0)
     }
 
-    /// Values the run anew after its losses or the typical curves have changed.
-    pub fn revalue(&mut self, priors: &Priors, height: f64, wants: Wants, oracle: bool) {
+    /// Values the run anew after its losses, its preparation or the typical curves have changed. `lead` = iterations for
+    /// which a run usually prepares.
+    pub fn revalue(&mut self, priors: &Priors, lead: f64, height: f64, wants: Wants, oracle: bool) {
         let history = self.model.history();
         let (most, left) = (self.left(), self.expected_left(priors));
         if let Some(losses) = self.recorded.as_ref().filter(|_| oracle) {
             let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
             let scale = 1.0 / (losses[0] - best).max(f64::MIN_POSITIVE);
-            // Before its first loss the run has its preparation still ahead.
-            let k = history.last().map_or(-1.0, |(k, _)| f64::from(k));
+            let k = history.last().map_or(self.at(lead), |(k, _)| f64::from(k));
             let at = |k: f64| interpolate(losses, k);
             let left = (losses.len() - 1) as f64 - k;
             self.value = value((at(k) - best) * scale, |ahead| (at(k) - at(k + ahead)) * scale, left.max(1.0), wants);
@@ -126,11 +166,8 @@ impl Run {
                 };
                 value((1.0 - (first - last) / range).clamp(0.0, 1.0), fall, left, wants)
             }
-            (first, last) => {
-                let k = match (first, last) {
-                    (Some((k0, _)), Some((k, _))) => f64::from(k - k0),
-                    _ => -1.0,
-                };
+            _ => {
+                let k = self.at(lead);
                 let at = |k: f64| typical.at(k.max(0.0));
                 value(at(k), |ahead| at(k) - at(k + ahead), left, wants).times(height)
             }

@@ -82,3 +82,34 @@ fn cores_beyond_what_any_stage_could_use_are_given_away_too() {
     engine.start(RunSpec { ceiling: Some(3), ..RunSpec::new(2, "KMeans") }, 0.0).unwrap();
     assert_eq!(cores(&engine, 16, 0.0), [13, 3]);
 }
+
+#[test]
+fn a_run_at_its_first_loss_is_not_held_to_cost_what_its_preparation_did() {
+    let engine = Engine::new(Config::default());
+    for run in [1, 2] {
+        engine.start(RunSpec::new(run, "KMeans"), 0.0).unwrap();
+    }
+    // Reading, caching and statistics: eight passes over the data of 64 tasks before the first loss.
+    for _ in 0..8 {
+        engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
+    }
+    engine.report(1, 0, 1.0, 9.0, &[]).unwrap();
+    engine.observe(2, 9.0, &[stage(64, 0.2)]).unwrap();
+    let shares = cores(&engine, 32, 9.0);
+    assert!(shares[0] >= shares[1], "the run that is further with the same work ahead comes second: {shares:?}");
+}
+
+#[test]
+fn an_unknown_run_is_taken_to_prepare_as_long_as_others_did() {
+    let engine = Engine::new(Config::default());
+    engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
+    for _ in 0..8 {
+        engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
+    }
+    for (iteration, loss) in [(0, 1.0), (1, 0.9)] {
+        engine.report(1, iteration, loss, 9.0, &[stage(64, 0.2)]).unwrap();
+    }
+    engine.start(RunSpec::new(2, "KMeans"), 10.0).unwrap();
+    let shares = cores(&engine, 32, 10.0);
+    assert!(shares[0] > shares[1], "a newcomer with nine passes ahead of its first loss takes all: {shares:?}");
+}
