@@ -1,4 +1,7 @@
-//! Typical course of a run per algorithm, learnt from finished runs: what a run without losses is expected to do.
+//! Course of earlier runs per algorithm: what a run is expected to do beyond what its own losses tell.
+//!
+//! A few finished runs are remembered as they went, not as their mean: a run is expected to go on like those that went like it
+//! so far. So a second fall after a plateau, which no fit can foresee, is expected where it was seen before.
 
 use crate::curve::{Curve, Shape};
 use crate::error::{Error, Result};
@@ -11,10 +14,14 @@ use std::path::Path;
 const PLACES: usize = 24;
 /// Algorithms that are kept; when full, new ones use the general curve.
 const ALGORITHMS: usize = 64;
-/// Weight of the newest run; about the last ten decide.
-const NEWEST: f64 = 0.2;
+/// Runs of an algorithm that are kept, the newest.
+const RUNS: usize = 16;
 /// Runs with fewer points teach nothing.
 const FEWEST: u32 = 5;
+/// Mean difference of the logarithms of two runs' steps at which one counts 1/e for the other.
+const ALIKE: f64 = 0.1;
+/// Steps below this part of what a run has fallen so far are alike.
+const SMALL: f64 = 1e-3;
 
 /// Before any run has finished: a reciprocal that has done half its work after three iterations.
 const GENERAL: Curve =
@@ -23,28 +30,72 @@ const GENERAL: Curve =
 /// Before any run has finished: MLlib's usual limit.
 const ITERATIONS: f64 = 100.0;
 
-/// Runs after which the typical curve of an algorithm counts half of what it can.
+/// Runs after which the course of an algorithm's runs counts half of what it can.
 const LEARNT: f64 = 3.0;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Learnt {
-    /// Mean part of the reduction still to come, per place of the trace.
+/// Course of a finished run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Course {
+    /// Part of the reduction still to come, per place of the trace.
     left: [f64; PLACES],
-    /// Mean number of iterations.
+    /// Iterations that it took.
     iterations: f64,
-    runs: u32,
 }
 
-/// Typical curves: 1 at the start, 0 at the end of a run.
+impl Course {
+    /// Part of the reduction still to come after k ≥ 0 iterations.
+    fn at(&self, k: f64) -> f64 {
+        let above = (0..PLACES).find(|i| f64::from(trace_step(*i)) >= k).unwrap_or(PLACES - 1);
+        let below = above.saturating_sub(1);
+        let (x0, x1) = (f64::from(trace_step(below)), f64::from(trace_step(above)));
+        let part = if x1 > x0 { ((k - x0) / (x1 - x0)).clamp(0.0, 1.0) } else { 0.0 };
+        self.left[below] + part * (self.left[above] - self.left[below])
+    }
+
+    /// Mean difference of the logarithms of the steps of this course and of a run's so far, each in units of its whole fall so far.
+    fn distance(&self, history: &History) -> f64 {
+        let (Some((k0, first)), Some((k, last))) = (history.first(), history.last()) else { return 0.0 };
+        let now = f64::from(k - k0);
+        let (fallen, here) = ((first - last).abs().max(f64::MIN_POSITIVE), (1.0 - self.at(now)).max(1e-9));
+        let (mut sum, mut count) = (0.0, 0u32);
+        let (mut before, mut left_before) = (first, 1.0);
+        let points = history.trace().skip(1).map(|(step, loss)| (f64::from(step), loss));
+        for (step, loss) in points.chain(std::iter::once((now, last))) {
+            let left = self.at(step);
+            let (ours, theirs) = ((before - loss) / fallen, (left_before - left) / here);
+            sum += (ours.clamp(SMALL, 1.0 / SMALL) / theirs.clamp(SMALL, 1.0 / SMALL)).ln().abs();
+            count += 1;
+            (before, left_before) = (loss, left);
+        }
+        sum / f64::from(count)
+    }
+}
+
+/// Courses of the newest runs of every algorithm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priors {
-    algorithms: BTreeMap<String, Learnt>,
+    algorithms: BTreeMap<String, Vec<Course>>,
 }
 
 impl Priors {
-    /// What is known of an algorithm.
-    pub fn typical(&self, algorithm: &str) -> Typical<'_> {
-        Typical(self.algorithms.get(algorithm))
+    /// What is known of an algorithm's runs that went like this one so far.
+    pub fn typical(&self, algorithm: &str, history: &History) -> Typical<'_> {
+        let courses = self.algorithms.get(algorithm).map_or(&[][..], Vec::as_slice);
+        let mut weights = [0.0; RUNS];
+        let mut nearest = f64::INFINITY;
+        for (weight, course) in weights.iter_mut().zip(courses) {
+            *weight = course.distance(history);
+            nearest = nearest.min(*weight);
+        }
+        let mut sum = 0.0;
+        for weight in &mut weights[..courses.len()] {
+            *weight = ((nearest - *weight) / ALIKE).exp();
+            sum += *weight;
+        }
+        for weight in &mut weights {
+            *weight /= sum.max(f64::MIN_POSITIVE);
+        }
+        Typical { courses, weights }
     }
 
     /// Learns from a finished run; too short or rising runs teach nothing.
@@ -59,19 +110,17 @@ impl Priors {
             *place = ((loss - (first - range)) / range).clamp(0.0, 1.0);
         }
         let iterations = f64::from(history.last().map_or(0, |(k, _)| k)).max(1.0);
-        self.merge(algorithm, left, iterations, 1);
+        self.keep(algorithm, Course { left, iterations });
     }
 
-    fn merge(&mut self, algorithm: &str, left: [f64; PLACES], iterations: f64, runs: u32) {
-        if let Some(typical) = self.algorithms.get_mut(algorithm) {
-            typical.runs = typical.runs.saturating_add(runs);
-            let rate = NEWEST.max(1.0 / f64::from(typical.runs));
-            for (mean, new) in typical.left.iter_mut().zip(left) {
-                *mean += rate * (new - *mean);
+    fn keep(&mut self, algorithm: &str, course: Course) {
+        if let Some(courses) = self.algorithms.get_mut(algorithm) {
+            if courses.len() == RUNS {
+                courses.remove(0);
             }
-            typical.iterations += rate * (iterations - typical.iterations);
+            courses.push(course);
         } else if self.algorithms.len() < ALGORITHMS {
-            self.algorithms.insert(algorithm.to_owned(), Learnt { left, iterations, runs });
+            self.algorithms.insert(algorithm.to_owned(), vec![course]);
         }
     }
 
@@ -89,31 +138,33 @@ impl Priors {
         let value: Value = serde_json::from_str(&text).map_err(|e| fail(e.to_string()))?;
         let map = value.as_object().ok_or_else(|| fail("not an object of algorithms".into()))?;
         let mut priors = Priors::default();
-        for (algorithm, entry) in map {
-            let runs = entry["runs"].as_u64().unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
-            let values = entry["left"].as_array().ok_or_else(|| fail(format!("{algorithm}: no array \"left\"")))?;
-            let mut left = [0.0; PLACES];
-            for (place, value) in left.iter_mut().zip(values) {
-                *place = value
-                    .as_f64()
-                    .filter(|v| (0.0..=1.0).contains(v))
-                    .ok_or_else(|| fail(format!("{algorithm}: {value} is not in [0, 1]")))?;
+        for (algorithm, runs) in map {
+            for run in runs.as_array().ok_or_else(|| fail(format!("{algorithm}: not an array of runs")))? {
+                let values = run["left"].as_array().ok_or_else(|| fail(format!("{algorithm}: no array \"left\"")))?;
+                let mut left = [0.0; PLACES];
+                for (place, value) in left.iter_mut().zip(values) {
+                    *place = value
+                        .as_f64()
+                        .filter(|v| (0.0..=1.0).contains(v))
+                        .ok_or_else(|| fail(format!("{algorithm}: {value} is not in [0, 1]")))?;
+                }
+                let iterations = run["iterations"].as_f64().filter(|n| *n >= 1.0 && n.is_finite());
+                priors.keep(algorithm, Course { left, iterations: iterations.unwrap_or(ITERATIONS) });
             }
-            let iterations = entry["iterations"].as_f64().filter(|n| *n >= 1.0 && n.is_finite()).unwrap_or(ITERATIONS);
-            priors.merge(algorithm, left, iterations, runs);
         }
         Ok(priors)
     }
 
-    /// Writes the curves, whole or not at all: a reader never sees half a file.
+    /// Writes the courses, whole or not at all: a reader never sees half a file.
     ///
     /// # Errors
     /// [`Error::File`] when the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
+        let run = |course: &Course| json!({"iterations": course.iterations, "left": course.left});
         let map: Map<String, Value> = self
             .algorithms
             .iter()
-            .map(|(name, t)| (name.clone(), json!({"runs": t.runs, "iterations": t.iterations, "left": t.left})))
+            .map(|(name, courses)| (name.clone(), Value::Array(courses.iter().map(run).collect())))
             .collect();
         let fresh = path.with_extension(format!("{}.tmp", std::process::id()));
         std::fs::write(&fresh, Value::Object(map).to_string())
@@ -122,29 +173,33 @@ impl Priors {
     }
 }
 
-/// The usual course of an algorithm's runs; a general one before any was learnt.
+/// The expected course of a run: that of earlier runs of its algorithm, weighted by how alike they were so far; a general one
+/// before any was learnt.
 #[derive(Clone, Copy, Debug)]
-pub struct Typical<'a>(Option<&'a Learnt>);
+pub struct Typical<'a> {
+    courses: &'a [Course],
+    weights: [f64; RUNS],
+}
 
 impl Typical<'_> {
+    fn mean(&self, of: impl Fn(&Course) -> f64) -> f64 {
+        self.courses.iter().zip(self.weights).map(|(course, weight)| weight * of(course)).sum()
+    }
+
     /// Part of the reduction still to come after k ≥ 0 iterations: 1 at first, not above 1, never negative.
     pub fn at(&self, k: f64) -> f64 {
-        let Some(learnt) = self.0 else { return GENERAL.at(k) };
-        let above = (0..PLACES).find(|i| f64::from(trace_step(*i)) >= k).unwrap_or(PLACES - 1);
-        let below = above.saturating_sub(1);
-        let (x0, x1) = (f64::from(trace_step(below)), f64::from(trace_step(above)));
-        let part = if x1 > x0 { ((k - x0) / (x1 - x0)).clamp(0.0, 1.0) } else { 0.0 };
-        learnt.left[below] + part * (learnt.left[above] - learnt.left[below])
+        if self.courses.is_empty() { GENERAL.at(k) } else { self.mean(|course| course.at(k)).clamp(0.0, 1.0) }
     }
 
     /// Iterations that its runs usually take.
     pub fn iterations(&self) -> f64 {
-        self.0.map_or(ITERATIONS, |l| l.iterations)
+        if self.courses.is_empty() { ITERATIONS } else { self.mean(|course| course.iterations) }
     }
 
     /// How far the course may be relied on, in [0, 1): grows with the runs that taught it.
     pub fn reliance(&self) -> f64 {
-        self.0.map_or(0.0, |l| f64::from(l.runs) / (f64::from(l.runs) + LEARNT))
+        let runs = self.courses.len() as f64;
+        runs / (runs + LEARNT)
     }
 }
 
@@ -167,12 +222,42 @@ mod tests {
         for _ in 0..5 {
             priors.learn("A", &history((0..60).map(|k| 3.0 + 2.0 * 0.8f64.powi(k))));
         }
-        let typical = priors.typical("A");
+        let typical = priors.typical("A", &History::default());
         assert!((typical.at(0.0) - 1.0).abs() < 1e-9);
         assert!((typical.at(4.0) - 0.8f64.powi(4)).abs() < 1e-3);
         assert_eq!(typical.iterations(), 59.0);
         assert!(typical.reliance() > 0.6);
-        assert_eq!(priors.typical("B").reliance(), 0.0);
+        assert_eq!(priors.typical("B", &History::default()).reliance(), 0.0);
+    }
+
+    #[test]
+    fn a_run_is_expected_to_go_on_like_those_that_it_resembles() {
+        let converging = |k: i32| 0.5f64.powi(k);
+        let stepped = |k: i32| if k < 40 { 0.5 + 0.5 * 0.6f64.powi(k) } else { 0.0 };
+        let mut priors = Priors::default();
+        for _ in 0..3 {
+            priors.learn("A", &history((0..60).map(converging)));
+            priors.learn("A", &history((0..60).map(stepped)));
+        }
+        // Other units, another height: only the shape tells them apart.
+        let left = |course: &dyn Fn(i32) -> f64| {
+            priors.typical("A", &history((0..20).map(|k| 7.0 + 30.0 * course(k)))).at(20.0)
+        };
+        assert!(left(&converging) < 0.05, "{}", left(&converging));
+        assert!((left(&stepped) - 0.5).abs() < 0.05, "{}", left(&stepped));
+    }
+
+    #[test]
+    fn only_the_newest_runs_of_an_algorithm_are_kept() {
+        let mut priors = Priors::default();
+        for _ in 0..RUNS {
+            priors.learn("A", &history((0..60).map(|k| 0.9f64.powi(k))));
+        }
+        for _ in 0..RUNS {
+            priors.learn("A", &history((0..9).map(|k| 0.5f64.powi(k))));
+        }
+        assert_eq!(priors.algorithms["A"].len(), RUNS);
+        assert_eq!(priors.typical("A", &History::default()).iterations(), 8.0);
     }
 
     #[test]
@@ -190,14 +275,19 @@ mod tests {
         priors.learn("A", &history((0..9).map(|k| 1.0 / f64::from(k + 1))));
         priors.save(&path).unwrap();
         let loaded = Priors::load(&path);
-        std::fs::write(&path, r#"{"A": {"runs": 1, "left": [2.0]}}"#).unwrap();
+        std::fs::write(&path, r#"{"A": [{"left": [2.0]}]}"#).unwrap();
         let wrong = Priors::load(&path);
         std::fs::remove_file(&path).unwrap();
         let loaded = loaded.unwrap();
         for k in 0..9 {
-            assert!((loaded.typical("A").at(f64::from(k)) - priors.typical("A").at(f64::from(k))).abs() < 1e-12);
+            assert!(
+                (loaded.typical("A", &History::default()).at(f64::from(k))
+                    - priors.typical("A", &History::default()).at(f64::from(k)))
+                .abs()
+                    < 1e-12
+            );
         }
-        assert_eq!(loaded.typical("A").iterations(), 8.0);
+        assert_eq!(loaded.typical("A", &History::default()).iterations(), 8.0);
         assert!(wrong.unwrap_err().to_string().contains("not in [0, 1]"));
         assert_eq!(Priors::load(&path).unwrap(), Priors::default());
     }
@@ -213,10 +303,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn typical_curves_stay_in_range(losses in prop::collection::vec(any::<f64>(), 0..300), k in 0.0..1e6f64) {
+        fn typical_curves_stay_in_range(
+            losses in prop::collection::vec(any::<f64>(), 0..300), so_far in prop::collection::vec(any::<f64>(), 0..300), k in 0.0..1e6f64) {
             let mut priors = Priors::default();
             priors.learn("A", &history(losses));
-            prop_assert!((0.0..=1.0).contains(&priors.typical("A").at(k)));
+            prop_assert!((0.0..=1.0).contains(&priors.typical("A", &History::default()).at(k)));
+            prop_assert!((0.0..=1.0).contains(&priors.typical("A", &history(so_far)).at(k)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::forecast::{Falls, Forecaster, LossModel};
 use crate::gain::{Outlook, Wants, value};
-use crate::prior::Priors;
+use crate::prior::{Priors, Typical};
 use crate::spec::RunSpec;
 use crate::speed::{Speed, Stage};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ const MOST_STAGES: usize = 16;
 const ENOUGH: u32 = 4;
 /// Losses at which forecast and typical curve count alike.
 const YOUNG: f64 = 4.0;
-/// Weight that a typical curve keeps however long the run, once many runs have taught it.
-const KEPT: f64 = 0.3;
+/// Weight that the course of earlier runs keeps however long the run, once many were seen.
+const KEPT: f64 = 0.8;
 /// Bounds of what a run has ahead before its first loss, in iterations.
 const MOST_LEAD: f64 = 20.0;
 const LEAST_LEAD: f64 = 1.0;
@@ -133,9 +133,9 @@ impl Run {
     }
 
     /// Iterations that are left, by the run's own limit or else by the length of earlier runs of its kind.
-    fn expected_left(&self, priors: &Priors) -> f64 {
+    fn expected_left(&self, typical: &Typical) -> f64 {
         let done = self.model.history().last().map_or(0.0, |(k, _)| f64::from(k));
-        let usual = (priors.typical(&self.spec.algorithm).iterations() - done).max(0.25 * done).max(5.0);
+        let usual = (typical.iterations() - done).max(0.25 * done).max(5.0);
         self.left().min(usual).max(1.0)
     }
 
@@ -143,7 +143,6 @@ impl Run {
     /// which a run usually prepares.
     pub fn revalue(&mut self, priors: &Priors, lead: f64, height: f64, wants: Wants, oracle: bool) {
         let history = self.model.history();
-        let (most, left) = (self.left(), self.expected_left(priors));
         if let Some(losses) = self.recorded.as_ref().filter(|_| oracle) {
             let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
             let scale = 1.0 / (losses[0] - best).max(f64::MIN_POSITIVE);
@@ -153,10 +152,11 @@ impl Run {
             self.value = value((at(k) - best) * scale, |ahead| (at(k) - at(k + ahead)) * scale, left.max(1.0), wants);
             return;
         }
-        let typical = priors.typical(&self.spec.algorithm);
+        let typical = priors.typical(&self.spec.algorithm, history);
+        let (most, left) = (self.left(), self.expected_left(&typical));
         self.value = match (history.first(), history.last()) {
             (Some((k0, first)), Some((k, last))) if history.points() >= ENOUGH => {
-                let (range, trust) = (self.range(first - last, priors), self.trust(priors));
+                let (range, trust) = (self.range(first - last, &typical), self.trust(&typical));
                 let falls = self.model.falls();
                 let k = f64::from(k - k0);
                 // A run that stalls may still do what its kind usually does: that keeps it from starving on one bad forecast.
@@ -175,22 +175,22 @@ impl Run {
     }
 
     /// Weight of the forecast against the typical curve.
-    fn trust(&self, priors: &Priors) -> f64 {
-        let reliance = KEPT * priors.typical(&self.spec.algorithm).reliance();
+    fn trust(&self, typical: &Typical) -> f64 {
+        let reliance = KEPT * typical.reliance();
         1.0 - (YOUNG / (YOUNG + f64::from(self.model.history().points()))).max(reliance)
     }
 
     /// Whole loss reduction that the run is expected to make, > 0; infinite when nothing has fallen or is expected to.
-    fn range(&self, fallen: f64, priors: &Priors) -> f64 {
+    fn range(&self, fallen: f64, typical: &Typical) -> f64 {
         let history = self.model.history();
         let forecast = self.model.falls().at(self.left().min(FAR));
         let (k0, k) = (history.first().map_or(0, |f| f.0), history.last().map_or(0, |l| l.0));
-        let left = priors.typical(&self.spec.algorithm).at(f64::from(k - k0)).clamp(0.0, 0.95);
+        let left = typical.at(f64::from(k - k0)).clamp(0.0, 0.95);
         let fallen = fallen.max(0.0);
         let usual = fallen * left / (1.0 - left);
         // A lucky forecast is no reason for a grab.
         let forecast = forecast.min(2.0 * fallen / (1.0 - left));
-        let trust = self.trust(priors);
+        let trust = self.trust(typical);
         let range = fallen + trust * forecast + (1.0 - trust) * usual;
         if range > 0.0 { range } else { f64::INFINITY }
     }

@@ -41,6 +41,7 @@ pub fn run(args: &Args, curves: &[Recorded]) -> Outcome<String> {
             task_seconds,
             partitions: (low, 4.0 * low),
             gap: None,
+            fresh: args.switch("--fresh"),
         };
         let mut experiment = experiment(args, curves, setting)?;
         let contenders = POLICIES

@@ -59,6 +59,12 @@ pub const COMMAND: Command = Command {
             default: "",
             help: "driver seconds between iterations; default: as recorded",
         },
+        Flag {
+            name: "--fresh",
+            value: "",
+            default: "",
+            help: "no curve comes twice before all have come; default: drawn each time, as retrainings recur",
+        },
         Flag { name: "--seeds", value: "N", default: "20", help: "workloads; every policy plays the same ones" },
         Flag {
             name: "--first-seed",
@@ -177,6 +183,7 @@ fn setting(args: &Args) -> Outcome<Setting> {
         task_seconds: args.number("--task-seconds", "seconds > 0", |s: f64| s > 0.0 && s.is_finite())?.unwrap_or(1.0),
         partitions: partitions.unwrap_or((low, low * 4.0)),
         gap: args.number("--gap", "seconds >= 0", |s: f64| s >= 0.0 && s.is_finite())?,
+        fresh: args.switch("--fresh"),
     })
 }
 

@@ -30,6 +30,8 @@ pub struct Setting {
     pub partitions: (f64, f64),
     /// Driver seconds between iterations; `None`: as recorded.
     pub gap: Option<f64>,
+    /// No curve comes twice before all have come, so that no run can be known from an earlier one of the same course.
+    pub fresh: bool,
 }
 
 /// Tasks that may run side by side; a stage starts when the one before has ended.
@@ -113,10 +115,15 @@ impl Library {
     pub fn jobs(&self, setting: &Setting, seed: u64) -> Vec<Job> {
         let mut random = Random::new(seed);
         let mut time = 0.0;
+        let mut deck: Vec<usize> = Vec::new();
         (0..setting.runs)
             .map(|_| {
                 time += random.exponential(1.0) * setting.arrival;
-                let curve = &self.curves[random.below(self.curves.len())];
+                if deck.is_empty() {
+                    deck = (0..self.curves.len()).collect();
+                }
+                let drawn = random.below(deck.len());
+                let curve = &self.curves[if setting.fresh { deck.swap_remove(drawn) } else { deck[drawn] }];
                 let partitions = random.log_uniform(setting.partitions.0, setting.partitions.1).round().max(1.0);
                 let size = random.spread(SIZES);
                 let relative = curve.work.map_or(1.0, |work| (work / self.typical).clamp(1.0 / TRUSTED, TRUSTED));
@@ -193,7 +200,15 @@ mod tests {
     use super::*;
 
     fn setting() -> Setting {
-        Setting { cores: 8, runs: 400, arrival: 15.0, task_seconds: 0.5, partitions: (8.0, 8.0), gap: None }
+        Setting {
+            cores: 8,
+            runs: 400,
+            arrival: 15.0,
+            task_seconds: 0.5,
+            partitions: (8.0, 8.0),
+            gap: None,
+            fresh: false,
+        }
     }
 
     fn timed() -> Recorded {
@@ -210,6 +225,20 @@ mod tests {
         let key = |seed| library.jobs(&setting(), seed).iter().map(|job| (job.arrival, job.work())).collect::<Vec<_>>();
         assert_eq!(key(3), key(3));
         assert_ne!(key(3), key(4));
+    }
+
+    #[test]
+    fn fresh_runs_follow_every_curve_before_one_recurs() {
+        let recorded: Vec<Recorded> =
+            (2..12).map(|end| Recorded::plain(&end.to_string(), vec![20.0, f64::from(end)])).collect();
+        let library = Library::new(&recorded);
+        let jobs = library.jobs(&Setting { fresh: true, ..setting() }, 1);
+        for hand in jobs.chunks(10) {
+            let mut names: Vec<&str> = hand.iter().map(|job| job.curve.recorded.name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), 10);
+        }
     }
 
     #[test]

@@ -18,7 +18,15 @@ fn many(seed: u64) -> Vec<Job> {
     let reciprocal = (0..40).map(|k| 1.0 / (1.0 + 0.2 * f64::from(k))).collect();
     let library =
         Library::new(&[Recorded::plain("exponential", exponential), Recorded::plain("reciprocal", reciprocal)]);
-    let setting = Setting { cores: 16, runs: 25, arrival: 3.0, task_seconds: 0.2, partitions: (4.0, 40.0), gap: None };
+    let setting = Setting {
+        cores: 16,
+        runs: 25,
+        arrival: 3.0,
+        task_seconds: 0.2,
+        partitions: (4.0, 40.0),
+        gap: None,
+        fresh: false,
+    };
     library.jobs(&setting, seed)
 }
 
