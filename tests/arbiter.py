@@ -89,6 +89,27 @@ class Arbiter:
             pass
 
 
+class Watch:
+    """Reads the arbiter's status all the time; see tests/apps/arbiter/StatusWatch.scala."""
+
+    def __init__(self, spark, arbiter: Arbiter):
+        self.file = arbiter.folder / "status.jsonl"
+        address = [arbiter.address] + ([arbiter.secret] if arbiter.secret else [])
+        self.process = subprocess.Popen(java(spark, "org.apache.spark.slaq.arbiter.StatusWatch", *address), env=spark.env(),
+                                        stdout=self.file.open("w"), stderr=subprocess.DEVNULL)
+
+    def seen(self) -> list[dict]:
+        # The last line may be half written.
+        return [json.loads(line) for line in self.file.read_text().split("\n")[:-1]]
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
 class Drivers:
     """Simulated drivers in one JVM of a Spark line; see tests/apps/arbiter/SimulatedDrivers.scala for the options."""
 

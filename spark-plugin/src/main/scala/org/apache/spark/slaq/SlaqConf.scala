@@ -6,6 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.SparkConf
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.slaq.arbiter.ArbiterConf
 
 /**
  * The settings of an application: what its `spark.slaq.*` keys say.
@@ -60,7 +61,7 @@ private[spark] object SlaqConf {
   val Weight: Setting[Double] = Setting("weight", "1", "a number above 0",
     "Importance of a run. Also a local property, for the runs of one thread.")(number(_).filter(w => w > 0 && !w.isInfinite))
 
-  private val own: Seq[Setting[_]] = Seq(Enabled, Losses, Policy, Epoch, LendDelay, ExplainPath, Weight)
+  private val own: Seq[Setting[_]] = Seq(Enabled, Losses, Policy, Epoch, LendDelay, ExplainPath, Weight) ++ ArbiterConf.all
 
   /** Keys that other parts of the plugin read themselves; as local properties they may also be set by threads. */
   private val elsewhere = Seq("native.", "run.")

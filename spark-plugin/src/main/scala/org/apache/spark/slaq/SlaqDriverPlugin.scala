@@ -8,7 +8,9 @@ import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.{DriverPlugin, PluginContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.slaq.SlaqClusterManager
+import org.apache.spark.slaq.arbiter.{ArbiterConf, ArbiterLink}
 import org.apache.spark.slaq.engine.Engine
+import org.apache.spark.slaq.executors.ExecutorDefaults
 import org.apache.spark.slaq.loss.LossTap
 
 /**
@@ -25,14 +27,19 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin with Logging {
   private var settings: Option[SlaqConf] = None
   private var engine: Option[Engine] = None
   private var session: Option[Session] = None
+  private var arbiter: Option[ArbiterConf] = None
+  private var link: Option[ArbiterLink] = None
 
   override def init(sc: SparkContext, plugin: PluginContext): JMap[String, String] = {
     openly("does not start") {
       SlaqPlugin.leaveExecutors(sc.conf)
       val conf = SlaqConf.read(sc.conf)
+      val named = ArbiterConf.take(sc.conf)
       if (conf.enabled && (!conf.plans || opened(conf))) {
         if (conf.plans) SchedulerDefaults.set(sc.conf)
         LossTap.prepare(conf.losses)
+        arbiter = named.filter(_ => conf.plans)
+        if (arbiter.isDefined) ExecutorDefaults.set(sc.conf)
         context = Some(sc)
         settings = Some(conf)
         sc.conf.set("spark.master", SlaqClusterManager.Prefix + sc.conf.get("spark.master"))
@@ -43,9 +50,11 @@ private[slaq] class SlaqDriverPlugin extends DriverPlugin with Logging {
 
   override def registerMetrics(appId: String, plugin: PluginContext): Unit = openly("does not start") {
     for (sc <- context; conf <- settings) session = Some(Session.start(sc, conf, engine))
+    for (sc <- context; named <- arbiter; open <- engine) link = ArbiterLink.start(sc, named, open)
   }
 
   override def shutdown(): Unit = openly("does not stop cleanly") {
+    link.foreach(_.close())
     session.foreach(_.close())
     engine.foreach(_.close())
   }

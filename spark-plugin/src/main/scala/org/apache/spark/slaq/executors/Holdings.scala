@@ -1,0 +1,46 @@
+package org.apache.spark.slaq.executors
+
+import org.apache.spark.{ExecutorAllocationClient, MapOutputTrackerMaster, SparkContext}
+import org.apache.spark.scheduler.TaskSchedulerImpl
+
+/**
+ * An executor that is there to stay.
+ *
+ * @param id as Spark counts them: a larger number is younger
+ * @param cached blocks of RDDs in it
+ */
+private[slaq] final case class Executor(id: String, cached: Int, busy: Boolean) {
+  def age: Long = scala.util.Try(-id.toLong).getOrElse(0L)
+}
+
+/** What an application's executors hold. */
+private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocationClient) {
+
+  /** Ids of executors that neither leave nor are told to. */
+  def active(): Seq[String] = backend.getExecutorIds().filter(backend.isExecutorActive)
+
+  /**
+   * Those of the active ones that the scheduler has met. One that has registered but not yet launched cannot be retired
+   * cleanly: Spark would complain of losing an executor that it does not know.
+   */
+  def executors(): Seq[Executor] = {
+    val cached = sc.env.blockManager.master.getStorageStatus.map(s => s.blockManagerId.executorId -> s.rddBlocks.size).toMap
+    val scheduler = sc.taskScheduler match {
+      case ours: TaskSchedulerImpl => Some(ours)
+      case _ => None
+    }
+    active().filter(id => scheduler.forall(_.isExecutorAlive(id))).map(id => Executor(id, cached.getOrElse(id, 0), scheduler.exists(_.isExecutorBusy(id))))
+  }
+
+  /** Whether some RDD that is to be cached is not there as a whole. */
+  def caching(): Boolean = {
+    val whole = sc.getRDDStorageInfo.filter(info => info.numCachedPartitions >= info.numPartitions).map(_.id).toSet
+    sc.getPersistentRDDs.keys.exists(id => !whole(id))
+  }
+
+  /** Whether shuffle output lies with executors, which would be lost with them. */
+  def shuffled(): Boolean = sc.env.mapOutputTracker match {
+    case tracker: MapOutputTrackerMaster => tracker.shuffleStatuses.values.exists(_.numAvailableMapOutputs > 0)
+    case _ => false
+  }
+}
