@@ -21,7 +21,7 @@ pub struct Config {
     /// Expected loss reduction of a run without losses, as a multiple of the typical curve's, 0 to 100;
     /// key `prior.height`, default 1.
     pub prior_height: f64,
-    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.5.
+    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.2.
     pub goal: f64,
     /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.01.
     pub end: f64,
@@ -43,7 +43,7 @@ impl Default for Config {
             floor: 1,
             horizon: 0.0,
             prior_height: 1.0,
-            goal: 0.5,
+            goal: 0.2,
             end: 0.01,
             rotation_age: 5.0,
             priors_path: None,

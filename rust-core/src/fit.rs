@@ -1,11 +1,9 @@
-//! Fits a curve to weighted points: Nelder-Mead over the logarithms of the shape parameters (so that they stay positive
+//! Fits a curve to weighted points: a simplex search over the logarithms of the shape parameters (so that they stay positive
 //! without bounds), height and floor in closed form for each shape tried.
 
 use crate::curve::{Curve, Shape};
 use crate::history::WINDOW;
-use argmin::core::{CostFunction, Error, Executor, IterState};
-use argmin::solver::neldermead::NelderMead;
-use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
+use crate::simplex::minimise;
 
 /// Points to fit, at most [`WINDOW`] of them: x = iterations since the first, y = loss, w = weight.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +27,7 @@ pub enum Family {
 }
 
 /// Iterations of the search; a warm start needs fewer than this.
-const SEARCH: u64 = 30;
+const SEARCH: u32 = 30;
 
 impl Points {
     /// Points with the given weights; `lowest` bounds the floor (−∞: unbounded).
@@ -102,39 +100,40 @@ pub fn fit(family: Family, points: &Points, start: Option<Shape>) -> Option<Fit>
                 ),
                 _ => coarse([0.3, 1.0, 3.0, 10.0].map(|c| (c / span).ln()), |t| points.solve(build(t)).2),
             };
-            build(minimise(vec![first, first + 0.5], |t: &f64| points.solve(build(*t)).2))
+            let [found] = minimise([first], 0.5, SEARCH, |[t]| points.solve(build(t)).2);
+            build(found)
         }
         Family::Reciprocal => {
-            let build = |t: Pair| Shape::Reciprocal {
-                p: bounded(t.0[0], 1e-6 / span, 1e3),
-                q: bounded(t.0[1], 1e-8 / (span * span), 1e3),
+            let build = |t: [f64; 2]| Shape::Reciprocal {
+                p: bounded(t[0], 1e-6 / span, 1e3),
+                q: bounded(t[1], 1e-8 / (span * span), 1e3),
             };
             let first = match start {
                 Some(Shape::Reciprocal { p, q }) => coarse(
                     [(p * span, q * span * span), (1.0, 0.1), (10.0, 0.1), (1.0, 3.0), (10.0, 30.0)]
-                        .map(|(p, q)| Pair([(p / span).ln(), (q / (span * span)).ln()])),
+                        .map(|(p, q)| [(p / span).ln(), (q / (span * span)).ln()]),
                     |t| points.solve(build(t)).2,
                 ),
                 _ => coarse(
                     [(1.0, 0.1), (10.0, 0.1), (1.0, 3.0), (10.0, 30.0)]
-                        .map(|(p, q)| Pair([(p / span).ln(), (q / (span * span)).ln()])),
+                        .map(|(p, q)| [(p / span).ln(), (q / (span * span)).ln()]),
                     |t| points.solve(build(t)).2,
                 ),
             };
-            build(minimise(first.simplex(0.7), |t: &Pair| points.solve(build(*t)).2))
+            build(minimise(first, 0.7, SEARCH, |t| points.solve(build(t)).2))
         }
         Family::Power => {
             let build =
-                |t: Pair| Shape::Power { scale: bounded(t.0[0], 1e-2, 1e4), power: bounded(t.0[1], 0.05, 20.0) };
+                |t: [f64; 2]| Shape::Power { scale: bounded(t[0], 1e-2, 1e4), power: bounded(t[1], 0.05, 20.0) };
             let first = match start {
-                Some(Shape::Power { scale, power }) => Pair([scale.ln(), power.ln()]),
+                Some(Shape::Power { scale, power }) => [scale.ln(), power.ln()],
                 _ => coarse(
                     [(0.1, 0.5), (0.3, 1.0), (1.0, 1.0), (1.0, 3.0)]
-                        .map(|(s, a): (f64, f64)| Pair([(s * span).ln(), a.ln()])),
+                        .map(|(s, a): (f64, f64)| [(s * span).ln(), a.ln()]),
                     |t| points.solve(build(t)).2,
                 ),
             };
-            build(minimise(first.simplex(0.7), |t: &Pair| points.solve(build(*t)).2))
+            build(minimise(first, 0.7, SEARCH, |t| points.solve(build(t)).2))
         }
     };
     let (height, floor, error) = points.solve(shape);
@@ -157,64 +156,89 @@ fn coarse<T: Copy, const N: usize>(grid: [T; N], cost: impl Fn(T) -> f64) -> T {
     best.0
 }
 
-/// Two parameters on the stack: a Vec would be allocated for every step of the search.
-#[derive(Clone, Copy, Debug)]
-struct Pair([f64; 2]);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-impl Pair {
-    fn simplex(self, step: f64) -> Vec<Pair> {
-        let Pair([a, b]) = self;
-        vec![self, Pair([a + step, b]), Pair([a, b + step])]
+    const ALL: [Family; 3] = [Family::Exponential, Family::Reciprocal, Family::Power];
+
+    fn points(n: u32, of: impl Fn(f64) -> f64, lowest: f64) -> Points {
+        let x: Vec<f64> = (0..n).map(f64::from).collect();
+        let y = x.iter().map(|x| of(*x)).collect();
+        Points::new(x, y, vec![1.0; n as usize], lowest)
     }
-}
 
-impl ArgminAdd<Pair, Pair> for Pair {
-    fn add(&self, o: &Pair) -> Pair {
-        Pair([self.0[0] + o.0[0], self.0[1] + o.0[1]])
+    fn shape(family: Family) -> Shape {
+        match family {
+            Family::Exponential => Shape::Exponential { rate: 0.15 },
+            Family::Reciprocal => Shape::Reciprocal { p: 0.2, q: 0.01 },
+            Family::Power => Shape::Power { scale: 4.0, power: 0.8 },
+        }
     }
-}
 
-impl ArgminSub<Pair, Pair> for Pair {
-    fn sub(&self, o: &Pair) -> Pair {
-        Pair([self.0[0] - o.0[0], self.0[1] - o.0[1]])
+    #[test]
+    fn every_family_foresees_a_curve_of_its_own() {
+        for family in ALL {
+            let truth = Curve { shape: shape(family), origin: 0.0, height: 0.8, floor: 0.2 };
+            let found = fit(family, &points(30, |x| truth.at(x), f64::NEG_INFINITY), None).unwrap();
+            let (ahead, expected) = (found.curve.fall(29.0, 10.0), truth.fall(29.0, 10.0));
+            assert!((ahead / expected - 1.0).abs() < 0.1, "{family:?}: {ahead} instead of {expected}");
+            assert!(found.error < 1e-6, "{family:?}: {}", found.error);
+        }
     }
-}
 
-impl ArgminMul<f64, Pair> for Pair {
-    fn mul(&self, f: &f64) -> Pair {
-        Pair([self.0[0] * f, self.0[1] * f])
+    #[test]
+    fn a_start_at_the_shape_before_is_no_worse_than_none() {
+        for family in ALL {
+            let before = points(20, |x| shape(family).at(x), f64::NEG_INFINITY);
+            let after = points(21, |x| shape(family).at(x), f64::NEG_INFINITY);
+            let start = fit(family, &before, None).unwrap().curve.shape;
+            let (warm, cold) = (fit(family, &after, Some(start)).unwrap(), fit(family, &after, None).unwrap());
+            assert!(warm.error <= cold.error + 1e-9, "{family:?}: {} against {}", warm.error, cold.error);
+        }
     }
-}
 
-struct Cost<F>(F);
+    #[test]
+    fn the_floor_is_not_below_the_lowest() {
+        // A line has its best floor far below.
+        for family in ALL {
+            let curve = fit(family, &points(20, |x| 1.0 - 0.01 * x, 0.3), None).unwrap().curve;
+            assert!(curve.floor >= 0.3, "{family:?}: {}", curve.floor);
+        }
+    }
 
-macro_rules! cost_over {
-    ($param:ty) => {
-        impl<F: Fn(&$param) -> f64> CostFunction for Cost<(F, std::marker::PhantomData<$param>)> {
-            type Param = $param;
-            type Output = f64;
-            fn cost(&self, p: &$param) -> Result<f64, Error> {
-                let c = self.0.0(p);
-                // The search sorts by cost and would take NaN for equal.
-                Ok(if c.is_nan() { f64::MAX } else { c })
+    #[test]
+    fn losses_that_rise_or_stay_give_a_flat_curve() {
+        for family in ALL {
+            for slope in [0.0, 0.05] {
+                let curve = fit(family, &points(12, |x| slope * x, f64::NEG_INFINITY), None).unwrap().curve;
+                assert_eq!(curve.fall(11.0, 10.0), 0.0, "{family:?}");
             }
         }
-    };
-}
-cost_over!(f64);
-cost_over!(Pair);
+    }
 
-fn minimise<P, F>(simplex: Vec<P>, cost: F) -> P
-where
-    P: Copy + ArgminAdd<P, P> + ArgminSub<P, P> + ArgminMul<f64, P>,
-    Cost<(F, std::marker::PhantomData<P>)>: CostFunction<Param = P, Output = f64>,
-{
-    let fallback = simplex[0];
-    let Ok(solver) = NelderMead::new(simplex).with_sd_tolerance(1e-9) else { return fallback };
-    Executor::new(Cost((cost, std::marker::PhantomData)), solver)
-        .configure(|s: IterState<P, (), (), (), (), f64>| s.max_iters(SEARCH))
-        .run()
-        .ok()
-        .and_then(|r| r.state.best_param)
-        .unwrap_or(fallback)
+    #[test]
+    fn two_points_are_too_few() {
+        for family in ALL {
+            assert_eq!(fit(family, &points(2, |x| 1.0 - x, f64::NEG_INFINITY), None), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fits_are_finite_and_no_worse_than_the_mean(
+            y in prop::collection::vec(0.0..1.0f64, 3..40), w in 1e-12..1.0f64, floor in -1.0..0.0f64) {
+            let x: Vec<f64> = (0..y.len()).map(|k| k as f64).collect();
+            let weights: Vec<f64> = (0..y.len()).map(|k| w.powf(k as f64 / y.len() as f64)).collect();
+            let sum: f64 = weights.iter().sum();
+            let mean = y.iter().zip(&weights).map(|(y, w)| y * w).sum::<f64>() / sum;
+            let spread = y.iter().zip(&weights).map(|(y, w)| w * (y - mean).powi(2)).sum::<f64>() / sum;
+            for family in ALL {
+                let found = fit(family, &Points::new(x.clone(), y.clone(), weights.clone(), floor), None).unwrap();
+                prop_assert!(found.curve.at(1e6).is_finite() && found.curve.height >= 0.0);
+                prop_assert!(found.error <= spread * (1.0 + 1e-6) + 1e-9, "{family:?}: {} above {spread}", found.error);
+            }
+        }
+    }
 }

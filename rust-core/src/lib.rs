@@ -52,6 +52,7 @@ pub mod policy;
 pub mod prior;
 mod run;
 pub mod sim;
+pub mod simplex;
 pub mod spec;
 pub mod speed;
 
