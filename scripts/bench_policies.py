@@ -1,9 +1,8 @@
 """All policies on one schedule on 64 emulated cores: scripts/bench policies.
 
-How the schedule was chosen: by load, not by trying seeds. Work arrives at 2.5 times the speed of the cores, so that
-eight to ten fits are in progress at a time and each could have seven cores, for data of 16 to 48 partitions. That is where scheduling
-matters: with fewer fits nothing contends, with as many fits as cores one core each is all that anybody can give. Seed 1
-draws order, widths, task times and arrivals.
+How the schedule was chosen: by load, not by trying seeds. Work arrives at 1.6 times the speed of the cores, so that
+about ten fits are in progress at a time and each could have six cores, for data of 48 to 96 partitions. That is where scheduling matters: with fewer fits nothing contends, with as
+many fits as cores one core each is all that anybody can give. Seed 1 draws order, widths, task times and arrivals.
 """
 
 import argparse
@@ -20,10 +19,9 @@ from comparison import Comparison
 from demo import at_least
 
 CORES = 64
-FITS = 20
-LOAD = 2.5
-MILLIS = 300
-WIDTHS = (16, 24, 32, 48)
+FITS = 16
+LOAD = 1.6
+MILLIS = 250
 POLICIES = ("fifo", "fair", "equal", "progress", "slaq-2017", "slaq", "oracle")
 
 
@@ -35,8 +33,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="draws another schedule (default 1)")
     parser.add_argument("--folder", type=pathlib.Path, help="keeps records and logs there, and takes up again what is unfinished")
     options = parser.parse_args()
-    fits = schedule.schedule(FITS, CORES, LOAD, MILLIS, WIDTHS, options.seed)
-    comparison = Comparison(fits, trial.Machine(CORES, emulated=True))
+    fits = schedule.schedule(FITS, CORES, LOAD, MILLIS, schedule.widths(CORES), options.seed)
+    comparison = Comparison(fits, trial.Machine(CORES, emulated=True, memory="8g"))
     with tempfile.TemporaryDirectory(prefix="slaq-bench-") as scratch:
         measure(comparison, options.policies, options.repetitions, options.seed, options.folder or pathlib.Path(scratch), options.json)
     print(table.figures(comparison))

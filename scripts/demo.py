@@ -12,14 +12,13 @@ import trial
 from comparison import Comparison
 
 # Work arrives faster than the cores can do it, as on a busy cluster: about eight of the fits are in progress at a time.
-LOAD = 2.2
-MILLIS = 220
-WIDTHS = (16, 16, 24, 32)
+LOAD = 1.6
+MILLIS = 180
 
 
 def main():
     options = read_options()
-    fits = schedule.schedule(options.fits, options.cores, LOAD, MILLIS, WIDTHS, options.seed)
+    fits = schedule.schedule(options.fits, options.cores, LOAD, MILLIS, schedule.widths(options.cores), options.seed)
     comparison = Comparison(fits, trial.Machine(options.cores, emulated=True))
     print(f"{len(fits)} MLlib fits ({len({f.kind for f in fits})} kinds) on {options.cores} declared cores; emulated: each task sleeps for its "
           "stated time, all else is real", file=sys.stderr)

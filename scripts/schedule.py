@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import random
+from collections.abc import Sequence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,12 +49,17 @@ CATALOGUE = (
 )
 
 
-def schedule(fits: int, cores: int, load: float, millis: int, widths: tuple[int, ...], seed: int) -> list[Fit]:
+def widths(cores: int) -> list[int]:
+    """Partitions of data for so many cores: Spark's own default is one a core, its tuning guide advises more."""
+    return [round(cores * part) for part in (0.75, 1, 1.5)]
+
+
+def schedule(fits: int, cores: int, load: float, millis: int, widths: Sequence[int], seed: int) -> list[Fit]:
     """Draws a schedule.
 
     load: the work that arrives over the time in which it arrives, as a part of what the cores can do in that time;
     above 1 a queue builds up, and runs compete. millis: mean emulated time of a task, 0 for none. widths: numbers of
-    partitions to draw from.
+    partitions to draw from, see `widths` above.
     """
     draw = random.Random(seed)
     chosen: list[Training] = []

@@ -95,7 +95,7 @@ def test_best_loss_is_that_of_all_trials(trial, tmp_path):
 
 
 def test_the_same_seed_draws_the_same_schedule():
-    one, two, other = (schedule.schedule(16, 32, 1.6, 300, (16, 32), seed) for seed in (1, 1, 2))
+    one, two, other = (schedule.schedule(16, 32, 1.6, 300, schedule.widths(32), seed) for seed in (1, 1, 2))
     assert one == two != other
     assert len({fit.name for fit in one}) == 16
     assert one[0].at == 0 and all(a.at <= b.at for a, b in zip(one, one[1:]))
@@ -104,5 +104,5 @@ def test_the_same_seed_draws_the_same_schedule():
 
 
 def test_a_schedule_has_many_kinds():
-    kinds = {fit.kind for fit in schedule.schedule(16, 32, 1.6, 300, (16, 32), 1)}
+    kinds = {fit.kind for fit in schedule.schedule(16, 32, 1.6, 300, schedule.widths(32), 1)}
     assert len(kinds) >= 7

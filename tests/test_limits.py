@@ -26,7 +26,6 @@ def test_mean_running_tasks_are_the_plan(ran, context, mode):
         assert running == pytest.approx(share, rel=0.15), f"{name} ran {running} tasks on a share of {share}"
 
 
-@pytest.mark.xfail(reason="expects a share of 4 of a run whose stages have two tasks, but a share is bounded by them", strict=False)
 def test_unused_cores_are_lent(ran):
     share, running = ran[1]["lend"].means("narrow", "wide")
     assert share == pytest.approx(4, abs=0.1) and running < 2.2

@@ -58,7 +58,6 @@ def test_round_trip(spark, tmp_path):
     assert found["done"] == "closed twice"
 
 
-@pytest.mark.xfail(reason="expects all 4 cores for a run whose only stage had one task, but a share is bounded by it", strict=False)
 def test_bad_input_is_refused_by_name_and_odd_numbers_do_no_harm(spark, tmp_path):
     found = outcomes(java(spark, tmp_path, "refusals"))
     for loss in ("NaN", "Infinity", "-Infinity", "1.7976931348623157E308"):
