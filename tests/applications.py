@@ -7,7 +7,6 @@ from pathlib import Path
 from arbiter import Arbiter
 from conftest import PLUGIN, ROOT
 
-MAIN = "arbiter.SteadyTraining"
 # Many JVMs start on few real cores here, and none lives long.
 QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 TROUBLE = re.compile(r"^\d+ (?:WARN|ERROR) .*$", re.M)
@@ -20,17 +19,18 @@ USUAL = re.compile(r"NativeCodeLoader|Utils: (?:Your hostname|Set SPARK_LOCAL_IP
 
 
 class App:
-    """Trainings in an application that runs in the background. `fits` are those of SteadyTraining, as KIND:ITERATIONS."""
+    """A program of tests/apps that runs in the background, with emulated cores, and prints how many executors it has."""
 
-    def __init__(self, spark, folder: Path, name: str, *fits: str, master: str, arbiter: Arbiter | None = None, partitions=8, millis=150, **conf):
+    def __init__(self, spark, folder: Path, name: str, program: str, *args, master: str, arbiter: Arbiter | None = None, **conf):
         java = f"{QUICK_JVM} -Dlog4j2.configurationFile=file:{ROOT}/tests/log4j2.properties"
-        settings = {"spark.executor.memory": "512m", "spark.executor.cores": "2", "spark.executor.extraJavaOptions": QUICK_JVM,
-                    "spark.driver.extraJavaOptions": java, "spark.plugins": "emulation.EmulatedCores" + (f",{PLUGIN}" if arbiter else "")}
+        settings = {"spark.app.name": name, "spark.executor.memory": "512m", "spark.executor.cores": "2",
+                    "spark.executor.extraJavaOptions": QUICK_JVM, "spark.driver.extraJavaOptions": java,
+                    "spark.plugins": "emulation.EmulatedCores" + (f",{PLUGIN}" if arbiter else "")}
         if arbiter:
             settings |= {"spark.jars": spark.jar, "spark.slaq.arbiter": arbiter.address, "spark.slaq.arbiter.interval": "500ms",
                          "spark.slaq.arbiter.secret.file": arbiter.secret_file}
         self.out, self.err = folder / f"{name}.out", folder / f"{name}.err"
-        command = spark.command(MAIN, name, partitions, millis, *fits, master=master, plugin=False, conf=settings | conf)
+        command = spark.command(program, *args, master=master, plugin=False, conf=settings | conf)
         self.process = subprocess.Popen(command, env=spark.env(), cwd=folder, stdout=self.out.open("w"), stderr=self.err.open("w"))
 
     @property

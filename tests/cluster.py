@@ -50,6 +50,11 @@ class Cluster:
                     "--memory", self.memory, "--work-dir", str(self.folder / f"{name}-work"), self.url)
         self._await(name, r"Successfully registered with master")
 
+    @property
+    def ui(self) -> str:
+        """Address of the Master's web page."""
+        return self._await("master", r"MasterWebUI.*(http://\S+)").group(1)
+
     def kill(self, name: str) -> None:
         """kill -9 of a daemon."""
         self.processes[name].kill()

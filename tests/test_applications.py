@@ -11,6 +11,7 @@ from arbiter import Arbiter, Watch, java, waited
 from cluster import Cluster
 
 SETTINGS = {"lease": 10, "period": 4, "settle": 1, "dwell": 4, "probation": 1, "grace": 1, "move_cost": 1}
+PARTITIONS = 8
 START = 120  # seconds that a driver and its first executor may take where many JVMs share few cores
 
 
@@ -27,8 +28,8 @@ def start(spark, cluster, workspace):
     """Starts applications, and ends those that still run after the test."""
     apps: list[App] = []
 
-    def starts(name: str, *fits: str, **options) -> App:
-        apps.append(App(spark, workspace, name, *fits, **{"master": cluster.url} | options))
+    def starts(name: str, *fits: str, millis=150, **options) -> App:
+        apps.append(App(spark, workspace, name, "arbiter.SteadyTraining", PARTITIONS, millis, *fits, **{"master": cluster.url} | options))
         return apps[-1]
 
     yield starts
@@ -55,7 +56,7 @@ def test_executors_follow_the_plan_and_models_stay_the_same(spark, workspace, st
     for app in (a, b, c):
         assert not app.trouble(), app.trouble()
         assert app.models() == {kind: pytest.approx(model, rel=1e-9) for kind, model in models.items() if kind in app.models()}
-        assert app.lines("cached") == ["8"], "nothing that was cached was lost"
+        assert app.lines("cached") == [str(PARTITIONS)], "nothing that was cached was lost"
         for all_moves, moves in zip((down, up), app.moves()):
             all_moves += moves
     assert max(status["promised"] for status in seen) == 8
@@ -66,8 +67,22 @@ def test_executors_follow_the_plan_and_models_stay_the_same(spark, workspace, st
     assert max(down) < 25, down
 
 
+def test_a_wrong_secret_leaves_the_executors_to_spark(spark, workspace, start):
+    wrong = workspace / "wrong"
+    wrong.touch(mode=0o600)
+    wrong.write_text("open sesame\n")
+    with Arbiter(spark, workspace, secret="xyzzy", **SETTINGS) as arbiter:
+        app = start("stranger", "svm:30", arbiter=arbiter, **{"spark.slaq.arbiter.secret.file": wrong, "spark.slaq.arbiter.timeout": "2s"}).ended(START)
+        assert "joins" not in arbiter.log
+    assert app.models() and max(n for _, n in app.counts()) == 4
+    ours = [line for line in app.trouble() if "ERROR TransportClientFactory" not in line]
+    assert len(ours) == 1 and "Nothing was heard of the arbiter" in ours[0], ours
+    # Spark logs each failed try, so there must not be many.
+    assert len(app.trouble()) < 12, app.trouble()
+
+
 def test_deaths_of_driver_arbiter_and_worker(cluster, spark, workspace, start):
-    with Arbiter(spark, workspace, **SETTINGS) as arbiter:
+    with Arbiter(spark, workspace, cores="auto", master_ui=cluster.ui, **SETTINGS) as arbiter:
         a = start("a", "svm:120", arbiter=arbiter, **{"spark.slaq.arbiter.timeout": "4s"})
         b = start("b", "svm:120", arbiter=arbiter)
         waited(lambda: a.executors() and b.executors(), START, lambda: f"both have executors: {a.counts()} {b.counts()}")
@@ -84,5 +99,6 @@ def test_deaths_of_driver_arbiter_and_worker(cluster, spark, workspace, start):
         waited(lambda: a.executors() == 0, START, lambda: f"the worker's executors are gone: {a.counts()}")
         cluster.start_worker("second")
         waited(lambda: a.executors() == 4, START, lambda: f"others come in their place: {a.counts()}")
+        assert arbiter.status()["cores"] == 8, "as the Master says"
         a.ended(START)
-        assert a.lines("cached") == ["8"]
+        assert a.lines("cached") == [str(PARTITIONS)]

@@ -1,6 +1,7 @@
 """The arbiter's daemon under simulated drivers over the real RPC: plans, leases, restarts, security, nonsense."""
 
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -116,6 +117,9 @@ def test_nonsense_is_refused_and_harms_nobody(spark, workspace):
             bad = subprocess.run(java(spark, "org.apache.spark.slaq.arbiter.BadClient", arbiter.address), env=spark.env(), text=True,
                                  capture_output=True, timeout=180)
             answers = bad.stdout.splitlines()
+            for noise in (b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100_000, bytes(range(256)) * 10):
+                with socket.create_connection(("127.0.0.1", arbiter.port), timeout=5) as line:
+                    line.sendall(noise)
             assert len(answers) == 9 and all('"error"' in a for a in answers[:6]) and all(a.startswith("failed") for a in answers[6:]), answers
             drivers.until(lambda line: total(line) == 7, 20, "all that NaN does not have")
             assert nan.second()["targets"] == {"nan-0000": 1}

@@ -1,6 +1,6 @@
 package arbiter
 
-import scala.util.{Random, Try}
+import scala.util.Random
 
 import emulation.EmulatedCores
 import org.apache.spark.ml.clustering.KMeans
@@ -12,18 +12,17 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.storage.StorageLevel
 
 /**
- * Unchanged MLlib trainings on cached data, one after the other: NAME PARTITIONS MILLIS KIND:ITERATIONS…, where a task
- * takes MILLIS. Prints `executors MILLIS N` whenever their number changes, `model KIND …` for each training, and last how
- * many partitions are cached.
+ * Unchanged MLlib trainings on cached data, one after the other: PARTITIONS MILLIS KIND:ITERATIONS…, where a task
+ * takes MILLIS. Prints the number of executors, `model KIND …` for each training, and last how many partitions are cached.
  *
  * The support vector machine is trained by gradient descent, since that does as many iterations as it is told.
  */
 object SteadyTraining {
   def main(args: Array[String]): Unit = {
-    val Array(name, partitions, millis) = args.take(3)
-    val spark = SparkSession.builder().appName(name).getOrCreate()
+    val Array(partitions, millis) = args.take(2)
+    val spark = SparkSession.builder().getOrCreate()
     val sc = spark.sparkContext
-    watch(() => sc.getExecutorMemoryStatus.size - 1)
+    ExecutorCount.watch(sc)
     val points = sc.range(0, 4000, 1, partitions.toInt).map { i =>
       val random = new Random(i)
       val x = Array.fill(20)(random.nextGaussian())
@@ -43,7 +42,7 @@ object SteadyTraining {
       EmulatedCores.on(sc, partitions.toInt, millis.toInt)
       new KMeans().setK(8).setMaxIter(iterations).setTol(0).setSeed(7).fit(data).clusterCenters.flatMap(_.toArray)
     }
-    args.drop(3).map(_.split(':')).foreach { case Array(kind, iterations) =>
+    args.drop(2).map(_.split(':')).foreach { case Array(kind, iterations) =>
       val model = kind match {
         case "svm" => svm(iterations.toInt)
         case "kmeans" => kmeans(iterations.toInt)
@@ -52,20 +51,5 @@ object SteadyTraining {
     }
     println(s"cached ${sc.getRDDStorageInfo.map(_.numCachedPartitions).sum}")
     spark.stop()
-  }
-
-  private def watch(executors: () => Int): Unit = {
-    val watcher = new Thread(() => {
-      var last = -1
-      while (true) {
-        Try(executors()).foreach { now =>
-          if (now != last) println(s"executors ${System.currentTimeMillis()} $now")
-          last = now
-        }
-        Thread.sleep(100)
-      }
-    })
-    watcher.setDaemon(true)
-    watcher.start()
   }
 }

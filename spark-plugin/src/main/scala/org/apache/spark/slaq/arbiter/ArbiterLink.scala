@@ -53,6 +53,7 @@ private[slaq] final class ArbiterLink private (
   @volatile private var silent = false
   @volatile private var planned = false
   @volatile private var training = false
+  private var failures = 0
   private var asOf: JsonNode = mapper.createObjectNode()
   private var last = ""
 
@@ -68,8 +69,11 @@ private[slaq] final class ArbiterLink private (
 
   private def reporting(): Unit = {
     guarded(exchange())
-    // Quickly until there is a target: the application can do little without.
-    val wait = if (planned) conf.interval else math.min(conf.interval, FirstSeconds)
+    val wait =
+      if (failures > 0) math.min(if (silent) SilentSeconds else RetrySeconds, FirstSeconds * (1 << math.min(failures, 10)))
+      // Quickly until there is a target: the application can do little without.
+      else if (planned) conf.interval
+      else math.min(conf.interval, FirstSeconds)
     if (!stopped.get) timer.schedule((() => reporting()): Runnable, (wait * 1000).toLong, TimeUnit.MILLISECONDS)
   }
 
@@ -78,8 +82,13 @@ private[slaq] final class ArbiterLink private (
       val report = compose()
       val answer = mapper.readTree(arbiter.ask(mapper.writeValueAsBytes(report)))
       if (answer.has("error")) throw new IOException(s"the arbiter refuses the report: ${answer.path("error").asText}")
+      failures = 0
       obey(answer)
-    } catch { case e: IOException if !stopped.get => endure(e) }
+    } catch {
+      case e: IOException if !stopped.get =>
+        failures += 1
+        endure(e)
+    }
 
   private def compose(): ObjectNode = {
     val runs = mapper.readTree(engine.outlook(asOf.path("cores").asInt(FirstCores) / cpus, asOf.path("period").asDouble(FirstPeriod)))
@@ -165,6 +174,13 @@ private[slaq] object ArbiterLink extends Logging {
   private val ReconcileMillis = 200L
   private val MoveMillis = 500L
   private val FirstSeconds = 0.5
+
+  /**
+   * Longest time between tries: Spark logs each that fails. While the last target is kept it is less than a lease, so that
+   * a restarted arbiter hears of everybody before it moves anything.
+   */
+  private val RetrySeconds = 5.0
+  private val SilentSeconds = 15.0
 
   /** Until the arbiter has said how many cores there are, and for how long it plans. */
   private val FirstCores = 64
