@@ -1,6 +1,9 @@
 //! Who gets a free core: Spark's own orders, or a plan with limits and lending.
 
 use super::planner::Planner;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// What a discipline sees of a run, and where it puts its answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -100,21 +103,48 @@ fn one_by_one(
         }
         return free - wanted as u32;
     }
+    let mut queue: BinaryHeap<Reverse<Place>> = active
+        .iter()
+        .enumerate()
+        .filter(|(_, run)| wants(&seats[**run]) > 0)
+        .map(|(order, run)| Reverse(Place { rank: rank(&seats[*run]), order, run: *run }))
+        .collect();
     for _ in 0..free {
-        let mut first: Option<(f64, usize)> = None;
-        for &run in active {
-            if wants(&seats[run]) > 0 {
-                let rank = rank(&seats[run]);
-                if first.is_none_or(|(lowest, _)| rank < lowest) {
-                    first = Some((rank, run));
-                }
-            }
-        }
-        if let Some((_, run)) = first {
-            seats[run].given += 1;
+        let Some(mut first) = queue.peek_mut() else { break };
+        let Reverse(place) = &mut *first;
+        let seat = &mut seats[place.run];
+        seat.given += 1;
+        if wants(seat) > 0 {
+            place.rank = rank(seat);
+        } else {
+            PeekMut::pop(first);
         }
     }
     0
+}
+
+/// Place of a run in the queue for a core: lowest rank first, of equal ranks the run that arrived first.
+struct Place {
+    rank: f64,
+    order: usize,
+    run: usize,
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Place) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Place {}
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Place) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Place {
+    fn cmp(&self, other: &Place) -> Ordering {
+        self.rank.total_cmp(&other.rank).then(self.order.cmp(&other.order))
+    }
 }
 
 #[cfg(test)]

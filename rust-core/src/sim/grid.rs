@@ -7,9 +7,11 @@ use super::experiment::Standing;
 use super::failure::Outcome;
 use super::recorded::Recorded;
 use super::simulate::{experiment, figures, progress, write};
-use super::table::{change, percent, table};
+use super::table::{change, line, percent};
 use super::workload::Setting;
 use serde_json::{Map, Value, json};
+use std::fmt::Display;
+use std::io::Write;
 use std::path::Path;
 
 const CORES: [u32; 3] = [8, 64, 640];
@@ -20,7 +22,32 @@ const POLICIES: [&str; 5] = ["fair", "progress", "slaq-2017", "slaq", "oracle"];
 /// At least so many runs, or this often as many as are active at a time, so that most of them meet the load that was asked for.
 const RUNS: (u32, u32) = (40, 2);
 
-/// Plays the grid.
+const HEADINGS: [&str; 21] = [
+    "cores",
+    "a run",
+    "work",
+    "active",
+    "fair t90 s",
+    "2017 t90",
+    "progr. t90",
+    "slaq t90",
+    "oracle t90",
+    "of oracle",
+    "slaq t95",
+    "oracle t95",
+    "2017 loss",
+    "progr. loss",
+    "slaq loss",
+    "oracle loss",
+    "of oracle",
+    "slaq area",
+    "oracle area",
+    "completion",
+    "worst",
+];
+
+/// Plays the grid and prints each row when it is known; the text is what explains them. The file named by `--json` has the
+/// cells so far after each of them.
 ///
 /// # Errors
 /// Bad arguments, or a simulation fails.
@@ -28,7 +55,8 @@ pub fn run(args: &Args, curves: &[Recorded]) -> Outcome<String> {
     let settings = CORES.iter().flat_map(|cores| {
         PER_RUN.iter().flat_map(move |per_run| WORK.iter().map(move |work| (*cores, *per_run, *work)))
     });
-    let (mut rows, mut cells) = (Vec::new(), Vec::new());
+    print(&HEADINGS);
+    let mut cells = Vec::new();
     for (cores, per_run, (work, task_seconds)) in settings.filter(|(cores, per_run, _)| per_run <= cores) {
         eprintln!("{cores} cores, {per_run} a run, {work} iterations");
         let active = cores / per_run;
@@ -51,40 +79,24 @@ pub fn run(args: &Args, curves: &[Recorded]) -> Outcome<String> {
         calibrate::arrivals_for_active(&mut experiment, f64::from(active))?;
         experiment.conditions.sample = sampling(&experiment);
         let standings = experiment.compare(&contenders, progress)?;
-        rows.push(row(cores, per_run, work, &standings));
+        print(&row(cores, per_run, work, &standings));
         let policies: Map<String, Value> =
             standings.iter().map(|standing| (standing.name.clone(), figures(standing))).collect();
         cells.push(json!({"cores": cores, "cores_per_run": per_run, "work": work, "arrival_s": experiment.setting.arrival, "policies": policies}));
+        if let Some(file) = args.text("--json") {
+            write(Path::new(file), &(json!({"grid": cells}).to_string() + "\n"))?;
+        }
     }
-    if let Some(file) = args.text("--json") {
-        write(Path::new(file), &(json!({"grid": cells}).to_string() + "\n"))?;
-    }
-    let headings = [
-        "cores",
-        "a run",
-        "work",
-        "active",
-        "fair t90 s",
-        "2017 t90",
-        "progr. t90",
-        "slaq t90",
-        "oracle t90",
-        "of oracle",
-        "slaq t95",
-        "oracle t95",
-        "2017 loss",
-        "progr. loss",
-        "slaq loss",
-        "oracle loss",
-        "of oracle",
-        "slaq area",
-        "oracle area",
-        "completion",
-        "worst",
-    ];
-    Ok(table(&headings, &rows)
-        + "\nChanges are against stock fair; of oracle: slaq's improvement as part of the oracle's. a run: cores per active run under fair.\n\
-           light, heavy: tasks of about 0.05 s and 1 s. loss: mean normalised loss of active runs; area: under a run's normalised loss.\n")
+    Ok("\nChanges are against stock fair; of oracle: slaq's improvement as part of the oracle's. a run: cores per active run under fair.\n\
+        light, heavy: tasks of about 0.05 s and 1 s. loss: mean normalised loss of active runs; area: under a run's normalised loss.\n"
+        .to_owned())
+}
+
+fn print(row: &[impl Display]) {
+    let widths = HEADINGS.map(|heading| heading.len().max(5));
+    // A reader that closes early has seen what it wanted.
+    let mut out = std::io::stdout();
+    let _ = out.write_all(line(row, &widths).as_bytes()).and_then(|()| out.flush());
 }
 
 fn common(args: &Args) -> Outcome<Vec<(String, String)>> {

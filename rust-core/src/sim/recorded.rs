@@ -51,13 +51,14 @@ impl Recorded {
         self.losses.iter().map(|loss| sign * loss).collect()
     }
 
-    /// Best loss so far, as 1 at the first and 0 at the best of the whole curve; `None` for a curve that never improves.
+    /// Best loss so far, as 1 at the first and 0 at the best of the whole curve; `None` for a curve that does not improve: it
+    /// ends no better than it began, whatever a lucky batch had in between.
     pub fn normalised(&self) -> Option<Vec<f64>> {
         let turned = self.turned();
         let best = turned.iter().copied().fold(f64::INFINITY, f64::min);
         let range = turned[0] - best;
         let mut lowest = f64::INFINITY;
-        (range > 0.0).then(|| {
+        (turned[turned.len() - 1] < turned[0]).then(|| {
             turned
                 .iter()
                 .map(|loss| {
@@ -207,5 +208,6 @@ mod tests {
         let curve = Recorded::plain("a", vec![4.0, 5.0, 2.0, 3.0, 0.0]);
         assert_eq!(curve.normalised().unwrap(), [1.0, 1.0, 0.5, 0.5, 0.0]);
         assert_eq!(Recorded::plain("flat", vec![1.0, 1.0, 2.0]).normalised(), None);
+        assert_eq!(Recorded::plain("lucky once", vec![1.0, 2.0, 0.1, 2.0]).normalised(), None);
     }
 }

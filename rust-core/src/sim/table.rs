@@ -1,5 +1,7 @@
 //! Tables for people: columns as wide as their widest cell, the first column to the left, figures to the right.
 
+use std::fmt::Display;
+
 /// Lays out rows under their headings.
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
@@ -7,17 +9,19 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
         cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let line = |cells: &[String]| {
-        let mut text = String::new();
-        for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-            let cell = if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
-            text.push_str(&cell);
-        }
-        text.trim_end().to_owned() + "\n"
-    };
-    let mut text = line(&headings.iter().map(|heading| (*heading).to_owned()).collect::<Vec<_>>());
-    text.extend(rows.iter().map(|row| line(row)));
+    let mut text = line(headings, &widths);
+    text.extend(rows.iter().map(|row| line(row, &widths)));
     text
+}
+
+/// One row of a table whose rows come one by one; cells that are wider than their column shift the others.
+pub fn line(cells: &[impl Display], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let cell = if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+        text.push_str(&cell);
+    }
+    text.trim_end().to_owned() + "\n"
 }
 
 /// A change from `base` to `value` in signed percent.
