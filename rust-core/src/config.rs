@@ -16,7 +16,7 @@ pub struct Config {
     pub fairness: f64,
     /// Cores that every run gets while there are enough, 1 to 1024; key `floor`, default 1.
     pub floor: u32,
-    /// Seconds ahead over which a run's gain is judged, 0 (= one epoch) to 3600; key `horizon`, default 0.
+    /// Seconds ahead over which a run's gain is judged, 0 (= one epoch) to 3600; key `horizon`, default 3.
     pub horizon: f64,
     /// Expected loss reduction of a run without losses, as a multiple of the typical curve's, 0 to 100;
     /// key `prior.height`, default 1.
@@ -41,7 +41,7 @@ impl Default for Config {
             epoch: 1.0,
             fairness: 0.0,
             floor: 1,
-            horizon: 0.0,
+            horizon: 3.0,
             prior_height: 1.0,
             goal: 0.2,
             end: 0.01,

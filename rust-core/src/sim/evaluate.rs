@@ -17,6 +17,8 @@ const FIRST_CUT: usize = 5;
 const AHEAD: [usize; 3] = [1, 5, 10];
 /// A 10-step reduction smaller than this part of the curve's whole range is no reduction: its relative error says nothing.
 const REDUCTION: f64 = 1e-4;
+/// From this part of the range on a reduction is one that a plan could turn on.
+const SUBSTANTIAL: f64 = 1e-3;
 
 /// The subcommand.
 pub const COMMAND: Command = Command {
@@ -40,6 +42,8 @@ pub struct Errors {
     pub loss: [Vec<f64>; 3],
     /// Errors of the predicted 10-step reduction relative to the true one, where there was one.
     pub reduction: Vec<f64>,
+    /// Those of them where the true reduction was substantial.
+    pub substantial: Vec<f64>,
     /// Whether the error bound held, 10 iterations ahead: 1 or 0.
     pub covered: Vec<f64>,
 }
@@ -105,7 +109,11 @@ fn errors(mut forecaster: Box<dyn Forecaster>, losses: &[f64]) -> Errors {
             if ahead == AHEAD[2] {
                 errors.covered.push(f64::from(u8::from((forecast.loss - truth).abs() <= forecast.bound)));
                 if loss - truth > REDUCTION * (high - low) {
-                    errors.reduction.push((forecast.loss - truth).abs() / (loss - truth));
+                    let error = (forecast.loss - truth).abs() / (loss - truth);
+                    errors.reduction.push(error);
+                    if loss - truth >= SUBSTANTIAL * (high - low) {
+                        errors.substantial.push(error);
+                    }
                 }
             }
         }
@@ -126,6 +134,7 @@ impl Errors {
             "loss_error_10_mean": known(&self.loss[2], self.loss_mean(2)),
             "reduction_error_10_median": known(&self.reduction, quantile(self.reduction.clone(), 0.5)),
             "reduction_error_10_p90": known(&self.reduction, quantile(self.reduction.clone(), 0.9)),
+            "substantial_reduction_error_10_median": known(&self.substantial, quantile(self.substantial.clone(), 0.5)),
             "bound_coverage": known(&self.covered, mean(self.covered.iter().copied())),
         })
     }
@@ -147,6 +156,7 @@ fn to_table(evaluations: &[Evaluation]) -> String {
         "+10",
         "red. med",
         "red. p90",
+        ">= 0.1 %",
         "covered",
         "last-change +1",
         "+10",
@@ -155,9 +165,11 @@ fn to_table(evaluations: &[Evaluation]) -> String {
         "2017 +1",
         "+10",
         "red. med",
+        ">= 0.1 %",
     ];
     let cell =
         |values: &[f64], figure: f64| if values.is_empty() { "-".to_owned() } else { format!("{:.2}", 100.0 * figure) };
+    let substantial = |errors: &Errors| cell(&errors.substantial, quantile(errors.substantial.clone(), 0.5));
     let median = |errors: &Errors| cell(&errors.reduction, quantile(errors.reduction.clone(), 0.5));
     let row = |evaluation: &Evaluation| {
         let [(_, ours), _, (_, last), (_, class), (_, old)] = &evaluation.errors[..] else { return Vec::new() };
@@ -168,6 +180,7 @@ fn to_table(evaluations: &[Evaluation]) -> String {
             cell(&ours.loss[2], ours.loss_mean(2)),
             median(ours),
             cell(&ours.reduction, quantile(ours.reduction.clone(), 0.9)),
+            substantial(ours),
             cell(&ours.covered, mean(ours.covered.iter().copied())),
             cell(&last.loss[0], last.loss_mean(0)),
             cell(&last.loss[2], last.loss_mean(2)),
@@ -176,6 +189,7 @@ fn to_table(evaluations: &[Evaluation]) -> String {
             cell(&old.loss[0], old.loss_mean(0)),
             cell(&old.loss[2], old.loss_mean(2)),
             median(old),
+            substantial(old),
         ]
     };
     let mut rows: Vec<Vec<String>> = evaluations.iter().map(row).collect();
@@ -186,6 +200,11 @@ fn to_table(evaluations: &[Evaluation]) -> String {
             .filter(|errors| !errors.loss[2].is_empty());
         format!("{:.2}", 100.0 * quantile(known.map(of).collect(), 0.5))
     };
+    let large = |place: usize| {
+        let known = evaluations.iter().map(|evaluation| &evaluation.errors[place].1.substantial);
+        let known = known.filter(|errors| !errors.is_empty()).map(|errors| quantile(errors.clone(), 0.5));
+        format!("{:.2}", 100.0 * quantile(known.collect(), 0.5))
+    };
     let reduction: fn(&Errors) -> f64 = |errors| quantile(errors.reduction.clone(), 0.5);
     let (one, ten) = (|errors: &Errors| errors.loss_mean(0), |errors: &Errors| errors.loss_mean(2));
     rows.push(vec![
@@ -195,6 +214,7 @@ fn to_table(evaluations: &[Evaluation]) -> String {
         over(0, ten),
         over(0, reduction),
         over(0, |errors| quantile(errors.reduction.clone(), 0.9)),
+        large(0),
         over(0, |errors| mean(errors.covered.iter().copied())),
         over(2, one),
         over(2, ten),
@@ -203,10 +223,11 @@ fn to_table(evaluations: &[Evaluation]) -> String {
         over(4, one),
         over(4, ten),
         over(4, reduction),
+        large(4),
     ]);
     table(&headings, &rows)
         + "\nAll in %. +1, +10: mean relative error of the loss so many iterations ahead; red.: error of the predicted 10-step reduction relative to the true one,\n\
-           median and 90th percentile, over cuts whose true reduction exceeds 0.01 % of the curve's range; covered: how often the error bound held at +10.\n\
+           median and 90th percentile, over cuts whose true reduction exceeds 0.01 % of the curve's range; >= 0.1 %: median over cuts with at least that; covered: how often the error bound held at +10.\n\
            The first columns are ours; class: the algorithm's curve of 2017 unweighted; 2017: SLAQ's, weights 0.64 a step, window 100.\n"
 }
 
