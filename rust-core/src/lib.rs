@@ -8,29 +8,39 @@
 //!
 //! # Defaults, and what else was tried
 //!
-//! `slaq simulate --curves tests/curves --cores 64 --runs 40 --active 8 --seeds 2`; change against stock fair sharing.
-//! Mean times hang on a few heavy mixtures whose losses stall for fifty iterations and then fall.
+//! Changes against stock fair sharing, means over the seeds 1 to 20 of `slaq simulate --cores 64 --runs 40 --active 8
+//! --task-seconds 0.3 --seeds 20`; settings were chosen on the seeds from 1001 on (`--first-seed 1001`).
 //!
-//! | setting | time to 90 % | to 95 % | loss area | completion |
-//! |---|---|---|---|---|
-//! | `end=0` (loss reduction only) | −40 % | −42 % | −60 % | +33 % |
-//! | `end=0.02` | −30 % | −34 % | −57 % | +9 % |
-//! | `end=0.05` | −30 % | −33 % | −56 % | +7 % |
-//! | `end=0.1` | −31 % | −32 % | −56 % | +6 % |
-//! | `end=0.1, goal=0.2` | −31 % | −32 % | −57 % | +5 % |
-//! | `end=0.1, goal=1` | −30 % | −31 % | −54 % | +7 % |
-//! | `end=0.1, prior.height=0.3` | −30 % | −31 % | −53 % | +5 % |
-//! | `end=0.1, prior.height=2` | −31 % | −32 % | −57 % | +5 % |
-//! | `end=0.1, horizon=3` | −32 % | −32 % | −57 % | +4 % |
-//! | `end=0.1, fairness=0.2` | −32 % | −33 % | −56 % | +5 % |
-//! | weight ∝ progress | −35 % | −37 % | −61 % | +25 % |
-//! | least attained service | −16 % | −15 % | −46 % | +19 % |
-//! | SLAQ 2017 | −1 % | −6 % | +1 % | +23 % |
-//! | oracle, `end=0` | −62 % | −60 % | −63 % | +59 % |
-//! | oracle, `end=0.1` | −57 % | −57 % | −63 % | −2 % |
+//! | setting | time to 90 % | to 95 % | mean normalised loss | loss area | completion | top quarter |
+//! |---|---|---|---|---|---|---|
+//! | the defaults | −34 % | −27 % | −40 % | −46 % | +13 % | 45 % |
+//! | `horizon=0` (one epoch of 1 s) | −33 % | −27 % | −39 % | −45 % | +12 % | 45 % |
+//! | `goal=0.5` | −35 % | −28 % | −39 % | −44 % | +15 % | 46 % |
+//! | `end=0` | −34 % | −28 % | −42 % | −46 % | +20 % | 49 % |
+//! | `end=0.1` | −29 % | −23 % | −33 % | −42 % | −2 % | 40 % |
+//! | `fairness=0.25` | −34 % | −27 % | −38 % | −45 % | +12 % | 45 % |
+//! | `prior.height=0` (newcomers get what is left) | −11 % | −13 % | +19 % | +17 % | +4 % | 34 % |
+//! | weight ∝ progress | −26 % | −21 % | −40 % | −41 % | +21 % | 45 % |
+//! | least attained service | −12 % | −8 % | −25 % | −28 % | +2 % | 34 % |
+//! | SLAQ 2017 | −9 % | −9 % | −13 % | −10 % | +5 % | 35 % |
+//! | oracle | −41 % | −36 % | −40 % | −47 % | +13 % | 48 % |
 //!
-//! `end` buys completion time with time to 90 %: 0.01, the default, stays below +15 %. Normalising by the expected whole
-//! reduction, not by the largest change as the paper does, is what lets steep starts and long tails compare.
+//! - `end` buys completion time with time to 90 %: the default of 0.01 keeps completions below +15 %.
+//! - `goal` above 0.2 buys time to 90 % and 95 % with area and completion; the oracle's policy has the same trade.
+//! - A horizon of one epoch lets single waves of tasks decide, and shares flip with them; ten seconds gave −38 % instead of
+//!   −37 % to 90 % on the choosing seeds, at +12 % instead of +10 % completion.
+//! - Earlier runs remembered one by one, and weighted by likeness ([`prior`]), instead of by their mean course: −55 % instead
+//!   of −48 % to 90 % in the paper's setting (four choosing seeds), where every curve recurs three times; with no curve twice
+//!   (`--fresh`, 64 cores) −30 % either way.
+//! - Likeness scale 0.1, 0.3, 1: −55, −53, −50 %. Weight kept by earlier runs 0.3, 0.7, 0.9: −50, −52, −53 %. Losses at which
+//!   the forecast counts half (2, 4, 8), and from which it counts at all (2, 4, 8), make no difference above 1 %.
+//! - Cores lent after 0, 20, 50, 100, 300 ms and never, with driver gaps of 30 ms between iterations: −23, −23, −23, −22, −16,
+//!   −10 % to 90 % and +10, +11, +14, +20, +36, +56 % completion: lend within 20 ms.
+//! - Normalising by the expected whole reduction, not by the largest change as the paper does, is what lets steep starts and
+//!   long tails compare.
+//!
+//! What is left to the oracle are runs whose loss stands still for dozens of iterations and then falls, where no earlier run
+//! did the same.
 #![deny(unsafe_code)]
 
 pub mod allocate;
