@@ -26,10 +26,10 @@ object Limits {
     // Three runs that can use all cores, weights 5, 2 and 1, whose stages are long against what the driver does between.
     case "shares" => SlowTraining.together(training(sc, "five", 5, 160, 3), training(sc, "two", 2, 64, 3), training(sc, "one", 1, 32, 3))
 
-    // A run whose stages have two long tasks leaves two cores of its four, for another that can use them.
+    // A run whose stages have two long tasks and two short ones leaves two cores of its four, for another that can use them.
     case "lending" =>
       SlowTraining.together(
-        () => SlowTraining.fit("narrow", SlowTraining.data(sc, 2, 1500), 5),
+        () => SlowTraining.fit("uneven", SlowTraining.data(sc, 4, (partition: Int) => if (partition < 2) 1500L else 100L), 5),
         training(sc, "wide", 1, 60, 6))
 
     // Work of no run beside two runs.

@@ -14,9 +14,12 @@ import org.apache.spark.rdd.RDD
 object SlowTraining {
 
   /** Sleeps are the whole time of a task but for a few milliseconds. */
-  def data(sc: SparkContext, partitions: Int, millis: Long): RDD[LabeledPoint] =
-    sc.parallelize(0 until partitions * 4, partitions).mapPartitions { rows =>
-      Thread.sleep(millis)
+  def data(sc: SparkContext, partitions: Int, millis: Long): RDD[LabeledPoint] = data(sc, partitions, (_: Int) => millis)
+
+  /** The same, with a time for each partition. */
+  def data(sc: SparkContext, partitions: Int, millis: Int => Long): RDD[LabeledPoint] =
+    sc.parallelize(0 until partitions * 4, partitions).mapPartitionsWithIndex { (partition, rows) =>
+      Thread.sleep(millis(partition))
       rows.map(i => LabeledPoint((i % 2).toDouble, Vectors.dense(i % 2 - 0.5, (i % 7) / 7.0, 1.0)))
     }
 
