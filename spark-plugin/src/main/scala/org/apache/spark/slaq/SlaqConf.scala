@@ -52,7 +52,7 @@ private[spark] object SlaqConf {
   val Epoch: Setting[Double] = Setting("epoch", "1", "a time from 10ms to 1h, in seconds if it has no unit",
     "Time between plans.")(seconds(_).filter(s => s >= 0.01 && s <= 3600))
 
-  val LendDelay: Setting[Double] = Setting("lend.delay", "100ms", "a time, in seconds if it has no unit; 0 at once, -1 never",
+  val LendDelay: Setting[Double] = Setting("lend.delay", "0", "a time, in seconds if it has no unit; 0 at once, -1 never",
     "How long cores of a run must be unused before others may borrow them.")(seconds(_).filter(s => s >= 0 || s == -1))
 
   val ExplainPath: Setting[String] = Setting("explain.path", "", "a file",

@@ -6,9 +6,10 @@ import java.util.function.Consumer
 /**
  * The accounts of the open runs and that of all other work, and how many unused cores may be lent.
  *
- * Shares are limits, so a run between two iterations would leave its cores idle, while giving them to others at once
- * makes it wait for their tasks when it continues, a moment later. Hence cores are lent once they have been unused for
- * a while, and taken back, task by task, as soon as their owner wants them again.
+ * Shares are limits, so a run between two iterations would leave its cores idle. They are lent, and taken back, task by
+ * task, as soon as their owner wants them again. Lending at once makes the owner wait for the borrowers' tasks, lending late
+ * leaves cores idle: while borrowers come in the order in which they are furthest below their shares, both the simulator and
+ * real runs did best without a delay.
  *
  * @param lendDelay nanoseconds for which cores must be unused before they are lent; None never lends
  */
