@@ -5,26 +5,25 @@ import subprocess
 from pathlib import Path
 
 from arbiter import Arbiter
-from conftest import PLUGIN, ROOT
+from conftest import PLUGIN, ROOT, SHORT_LIVED
 
-# Many JVMs start on few real cores here, and none lives long.
-QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 TROUBLE = re.compile(r"^\d+ (?:WARN|ERROR) .*$", re.M)
 # What Spark says by itself on a machine like this.
 USUAL = re.compile(r"NativeCodeLoader|Utils: (?:Your hostname|Set SPARK_LOCAL_IP)|InstanceBuilder|BLAS|LAPACK"
                    r"|Initial job has not accepted any resources"  # after 15 s without an executor, which takes long to start here
                    r"|TransportResponseHandler: Ignoring response"  # an answer that came after 5 s
                    r"|unknown shuffle"  # Spark's ContextCleaner was faster than the migration of what it cleaned,
-                   r"|No more replicas available for broadcast_")  # or a broadcast is dropped everywhere as an executor leaves
+                   r"|No more replicas available for broadcast_"  # or a broadcast is dropped everywhere as an executor leaves
+                   r"|(?:remov|clean)\w* broadcast|Could not find BlockManagerEndpoint")  # or is to be, by one that left
 
 
 class App:
     """A program of tests/apps that runs in the background, with emulated cores, and prints how many executors it has."""
 
     def __init__(self, spark, folder: Path, name: str, program: str, *args, master: str, arbiter: Arbiter | None = None, **conf):
-        java = f"{QUICK_JVM} -Dlog4j2.configurationFile=file:{ROOT}/tests/log4j2.properties"
+        java = f"{SHORT_LIVED} -Dlog4j2.configurationFile=file:{ROOT}/tests/log4j2.properties"
         settings = {"spark.app.name": name, "spark.executor.memory": "512m", "spark.executor.cores": "2",
-                    "spark.executor.extraJavaOptions": QUICK_JVM, "spark.driver.extraJavaOptions": java,
+                    "spark.executor.extraJavaOptions": SHORT_LIVED, "spark.driver.extraJavaOptions": java,
                     "spark.plugins": "emulation.EmulatedCores" + (f",{PLUGIN}" if arbiter else "")}
         if arbiter:
             settings |= {"spark.jars": spark.jar, "spark.slaq.arbiter": arbiter.address, "spark.slaq.arbiter.interval": "500ms",

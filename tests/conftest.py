@@ -17,6 +17,8 @@ DEPS = pathlib.Path(
     os.environ.get("SLAQ_DEPS") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "slaq")
 )
 SCALA = {"3.5": "2.12", "4.2": "2.13"}
+# Programs of the tests live for seconds: compiling them well costs more than it saves.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 PLUGIN = "org.apache.spark.slaq.SlaqPlugin"
 
 
@@ -57,7 +59,7 @@ class Spark:
     def env(self, extra: dict[str, str] | None = None) -> dict[str, str]:
         """The environment of a Spark process: loopback only, no configuration of the machine's own."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
-        env |= {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(DEPS / "venv/bin/python"),
+        env |= {"SPARK_HOME": str(self.home), "SPARK_SUBMIT_OPTS": SHORT_LIVED, "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(DEPS / "venv/bin/python"),
                 "PYSPARK_DRIVER_PYTHON": str(DEPS / "venv/bin/python"), "PYTHONPATH": f"{self.home}/python:{self.home.parent}:{self.py4j()}"}
         if self.java_home:
             env["JAVA_HOME"] = self.java_home
@@ -93,6 +95,10 @@ class Spark:
 def spark(request) -> Spark:
     """Each supported Spark line in turn, on the machine's own Java."""
     return Spark(request.param)
+
+
+# For tests of what has nothing to do with Spark's version: the newest line alone.
+newest = pytest.mark.parametrize("spark", [max(SCALA)], indirect=True, ids=lambda line: f"spark-{line}")
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import pytest
 from applications import App
 from arbiter import Arbiter, Watch, java, waited
 from cluster import Cluster
+from conftest import newest
 
 SETTINGS = {"lease": 10, "period": 4, "settle": 1, "dwell": 4, "probation": 1, "grace": 1, "move_cost": 1}
 PARTITIONS = 8
@@ -67,6 +68,7 @@ def test_executors_follow_the_plan_and_models_stay_the_same(spark, workspace, st
     assert max(down) < 25, down
 
 
+@newest
 def test_a_wrong_secret_leaves_the_executors_to_spark(spark, workspace, start):
     wrong = workspace / "wrong"
     wrong.touch(mode=0o600)
@@ -81,6 +83,7 @@ def test_a_wrong_secret_leaves_the_executors_to_spark(spark, workspace, start):
     assert len(app.trouble()) < 12, app.trouble()
 
 
+@newest
 def test_deaths_of_driver_arbiter_and_worker(cluster, spark, workspace, start):
     with Arbiter(spark, workspace, cores="auto", master_ui=cluster.ui, **SETTINGS) as arbiter:
         a = start("a", "svm:120", arbiter=arbiter, **{"spark.slaq.arbiter.timeout": "4s"})

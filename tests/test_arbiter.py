@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from arbiter import Arbiter, Drivers, java, waited
-from conftest import SCALA, Spark
+from conftest import SCALA, Spark, newest
 
 QUICK = {"lease": 3, "period": 2, "settle": 0.5, "dwell": 0, "probation": 0.5, "grace": 1, "move_cost": 0.2}
 
@@ -79,6 +79,7 @@ def test_options_are_checked_and_the_script_tells(lines, workspace):
         assert "no arbiter runs" in arbiter.script("stop", check=False).stderr
 
 
+@newest
 def test_killed_restarted_and_stopped_it_holds_and_everything_returns(spark, workspace):
     with Arbiter(spark, workspace, **QUICK) as arbiter:
         with Drivers(spark, arbiter, apps=2, sizes="1.0,0.0001", seconds=120) as drivers:
@@ -110,6 +111,7 @@ def test_killed_restarted_and_stopped_it_holds_and_everything_returns(spark, wor
             never_too_much(drivers, 8)
 
 
+@newest
 def test_nonsense_is_refused_and_harms_nobody(spark, workspace):
     with Arbiter(spark, workspace, **QUICK) as arbiter:
         with Drivers(spark, arbiter, apps=2, seconds=90) as drivers, Drivers(spark, arbiter, prefix="nan", sizes="NaN", seconds=90) as nan:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cluster import Cluster
+from conftest import newest
 from explain import Record
 
 WAY_IN = "org.apache.spark.slaq.tests.WayIn"
@@ -57,6 +58,7 @@ def test_two_hundred_fits_on_four_cores(faults):
     assert all(sum(r.get("share", 0) for r in plan["runs"]) <= 4 for plan in records["crowd"].kind("plan"))
 
 
+@newest
 def test_missing_library(spark, workspace):
     done = spark.submit(WAY_IN, "one", master="local[2]", conf={"spark.slaq.native.path": workspace / "none.so"}).check()
     assert done.lines("scheduler ") == ["TaskSchedulerImpl"] and done.lines("model ")
@@ -64,6 +66,7 @@ def test_missing_library(spark, workspace):
     assert len(said) == 1 and "Spark schedules as usual" in said[0] and "none.so" in said[0], said
 
 
+@newest
 def test_record_that_cannot_be_written(spark, workspace):
     done = spark.submit(WAY_IN, "one", master="local[2]", conf={"spark.slaq.explain.path": workspace / "no/such/folder"}).check()
     assert done.lines("scheduler ") == ["SlaqTaskScheduler"] and done.lines("model ")

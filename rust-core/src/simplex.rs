@@ -68,7 +68,40 @@ fn deviation<const N: usize>(best: f64, others: &[Corner<N>; N]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use argmin::core::{CostFunction, Error, Executor, IterState};
+    use argmin::solver::neldermead::NelderMead;
     use proptest::prelude::*;
+
+    /// A tilted bowl with its bottom at (`a`, `b`).
+    #[derive(Clone, Copy, Debug)]
+    struct Bowl {
+        a: f64,
+        b: f64,
+        tilt: f64,
+    }
+
+    impl Bowl {
+        fn at(&self, [x, y]: [f64; 2]) -> f64 {
+            let (u, v) = (x - self.a, y - self.b);
+            u * u + v * v * (1.0 + self.tilt.abs()) + self.tilt * u * v
+        }
+    }
+
+    impl CostFunction for Bowl {
+        type Param = Vec<f64>;
+        type Output = f64;
+        fn cost(&self, p: &Vec<f64>) -> Result<f64, Error> {
+            Ok(self.at([p[0], p[1]]))
+        }
+    }
+
+    /// The cost at which argmin's solver of the same name ends.
+    fn reference(bowl: Bowl, [x, y]: [f64; 2], step: f64, most: u64) -> f64 {
+        let solver =
+            NelderMead::new(vec![vec![x, y], vec![x + step, y], vec![x, y + step]]).with_sd_tolerance(FLAT).unwrap();
+        let configure = |s: IterState<Vec<f64>, (), (), (), (), f64>| s.max_iters(most);
+        Executor::new(bowl, solver).configure(configure).run().unwrap().state.best_cost
+    }
 
     #[test]
     fn finds_the_bottom_of_a_bent_valley() {
@@ -91,6 +124,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn as_good_as_the_reference(a in -5.0..5.0f64, b in -5.0..5.0f64, tilt in -1.0..1.0f64, x in -9.0..9.0f64, y in -9.0..9.0f64) {
+            let bowl = Bowl { a, b, tilt };
+            let found = bowl.at(minimise([x, y], 0.7, 60, |p| bowl.at(p)));
+            prop_assert!(found <= reference(bowl, [x, y], 0.7, 60) + 1e-6, "{found}");
+        }
+
         #[test]
         fn never_worse_than_the_start(a in -5.0..5.0f64, b in -5.0..5.0f64, x in -9.0..9.0f64, y in -9.0..9.0f64, most in 0u32..40) {
             let cost = |[u, v]: [f64; 2]| (u - a).powi(2) + (3.0 * (v - b)).sin() + 0.1 * v * v;
