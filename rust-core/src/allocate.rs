@@ -1,7 +1,8 @@
 //! Hands out cores to the largest gain per core, jumping to the next core count that saves a wave of tasks; few cores among few
 //! runs are handed out in the best possible way.
 
-use std::cmp::Ordering;
+use crate::order::Total;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What a run may get.
@@ -27,29 +28,13 @@ const LOOKAHEAD: usize = 8;
 /// Runs × cores² up to which the best plan is searched for: well below a millisecond.
 const EXACT: u64 = 200_000;
 
+/// In the queue the larger ratio comes first; ties go to the run that comes first, so a plan is reproducible.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Jump {
     /// Gain per core.
-    ratio: f64,
-    run: u32,
-    to: u32,
-}
-
-impl PartialEq for Jump {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Jump {}
-impl PartialOrd for Jump {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Jump {
-    /// Larger ratio first; ties go to the run that comes first, so a plan is reproducible.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.ratio.total_cmp(&other.ratio).then_with(|| other.run.cmp(&self.run)).then_with(|| other.to.cmp(&self.to))
-    }
+    ratio: Total,
+    run: Reverse<u32>,
+    to: Reverse<u32>,
 }
 
 /// Shares of `budget` cores, one per run, between floor and ceiling (floors are cut, last run first, when they exceed the
@@ -72,11 +57,12 @@ pub fn allocate(limits: &[Limits], budget: u32, utility: &impl Utility) -> Vec<u
         (0..limits.len()).filter_map(|run| best_jump(utility, run, shares[run], limits[run].ceiling, left)).collect();
     while left > 0 {
         let Some(jump) = heap.pop() else { break };
-        let run = jump.run as usize;
-        let step = jump.to - shares[run];
+        let (Reverse(run), Reverse(to)) = (jump.run, jump.to);
+        let run = run as usize;
+        let step = to - shares[run];
         if step <= left {
             left -= step;
-            shares[run] = jump.to;
+            shares[run] = to;
         }
         heap.extend(best_jump(utility, run, shares[run], limits[run].ceiling, left));
     }
@@ -132,8 +118,8 @@ fn best_jump(utility: &impl Utility, run: usize, from: u32, ceiling: u32, left: 
             _ => break,
         }
         let ratio = (gain(to) - here) / f64::from(to - from);
-        if ratio > best.as_ref().map_or(0.0, |b| b.ratio * (1.0 + 1e-9)) {
-            best = Some(Jump { ratio, run: run as u32, to });
+        if ratio > best.as_ref().map_or(0.0, |b| b.ratio.0 * (1.0 + 1e-9)) {
+            best = Some(Jump { ratio: Total(ratio), run: Reverse(run as u32), to: Reverse(to) });
         }
     }
     best

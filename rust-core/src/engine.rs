@@ -101,13 +101,11 @@ impl Engine {
         let active = state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?;
         active.report(iteration, loss, now, stages);
         if let Some(lead) = active.lead() {
-            let part = if state.typical_lead > 0.0 { NEWEST_LEAD } else { 1.0 };
-            state.typical_lead += part * (lead - state.typical_lead);
+            learn(&mut state.typical_lead, lead, NEWEST_LEAD);
         }
         self.revalue(active, &state.priors, state.typical_lead);
         if let Some(work) = active.speed.work().filter(|w| *w > 0.0 && active.reports > 1) {
-            let part = if state.typical_work > 0.0 { NEWEST } else { 1.0 };
-            state.typical_work += part * (work - state.typical_work);
+            learn(&mut state.typical_work, work, NEWEST);
         }
         Ok(())
     }
@@ -273,6 +271,12 @@ fn for_training(cores: u32, others: f64, weights: f64) -> u32 {
     }
     let part = f64::from(cores) * others / (others + weights);
     cores - (part.round() as u32).clamp(1, cores - 1)
+}
+
+/// Moves a mean, 0 while there is none, towards a new value by the value's weight.
+fn learn(mean: &mut f64, new: f64, weight: f64) {
+    let part = if *mean > 0.0 { weight } else { 1.0 };
+    *mean += part * (new - *mean);
 }
 
 /// The most cores that a run may get, whatever its stages can use.

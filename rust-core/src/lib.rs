@@ -57,6 +57,7 @@ pub mod history;
 mod jni;
 mod jvmti;
 pub mod method;
+mod order;
 pub mod plan;
 pub mod policy;
 pub mod prior;

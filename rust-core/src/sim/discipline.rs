@@ -1,7 +1,8 @@
 //! Who gets a free core: Spark's own orders, or a plan with limits and lending.
 
 use super::planner::Planner;
-use std::cmp::{Ordering, Reverse};
+use crate::order::Total;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
@@ -107,7 +108,7 @@ fn one_by_one(
         .iter()
         .enumerate()
         .filter(|(_, run)| wants(&seats[**run]) > 0)
-        .map(|(order, run)| Reverse(Place { rank: rank(&seats[*run]), order, run: *run }))
+        .map(|(order, run)| Reverse(Place { rank: Total(rank(&seats[*run])), order, run: *run }))
         .collect();
     for _ in 0..free {
         let Some(mut first) = queue.peek_mut() else { break };
@@ -115,7 +116,7 @@ fn one_by_one(
         let seat = &mut seats[place.run];
         seat.given += 1;
         if wants(seat) > 0 {
-            place.rank = rank(seat);
+            place.rank = Total(rank(seat));
         } else {
             PeekMut::pop(first);
         }
@@ -124,27 +125,11 @@ fn one_by_one(
 }
 
 /// Place of a run in the queue for a core: lowest rank first, of equal ranks the run that arrived first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    rank: f64,
+    rank: Total,
     order: usize,
     run: usize,
-}
-
-impl PartialEq for Place {
-    fn eq(&self, other: &Place) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Place {}
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Place) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Place {
-    fn cmp(&self, other: &Place) -> Ordering {
-        self.rank.total_cmp(&other.rank).then(self.order.cmp(&other.order))
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use super::random::Random;
 use super::trace::{RunTrace, Sample, Trace};
 use super::workload::Job;
 use crate::Stage;
-use std::cmp::Ordering;
+use crate::order::Total;
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// What makes a simulated cluster less tidy than the plan. [`Conditions::default`] has none of it.
@@ -37,7 +38,7 @@ impl Default for Conditions {
     }
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Arrival(usize),
     Tasks(usize),
@@ -47,29 +48,12 @@ enum Kind {
     Sample,
 }
 
-#[derive(Debug)]
+/// Earliest first; of the same moment, in the order they were made.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
-    time: f64,
+    time: Total,
     order: u64,
     kind: Kind,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Event) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Event) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    /// Earliest first out of a max-heap; of the same moment, in the order they were made.
-    fn cmp(&self, other: &Event) -> Ordering {
-        other.time.total_cmp(&self.time).then(other.order.cmp(&self.order))
-    }
 }
 
 struct Run<'a> {
@@ -92,7 +76,7 @@ struct World<'a> {
     free: u32,
     conditions: &'a Conditions,
     random: Random,
-    events: BinaryHeap<Event>,
+    events: BinaryHeap<Reverse<Event>>,
     /// Tasks of a run that end at a moment (the bits of its seconds).
     ending: HashMap<(usize, u64), u32>,
     made: u64,
@@ -119,8 +103,8 @@ pub fn simulate(
     let mut world = World::new(jobs, cores, conditions, seed);
     let mut samples = Vec::new();
     while world.left > 0 {
-        let Some(first) = world.events.pop() else { break };
-        let now = first.time;
+        let Some(Reverse(first)) = world.events.pop() else { break };
+        let now = first.time.0;
         let mut next = Some(first);
         while let Some(event) = next {
             match event.kind {
@@ -134,7 +118,13 @@ pub fn simulate(
                     world.push(now + conditions.sample, Kind::Sample);
                 }
             }
-            next = world.events.peek().is_some_and(|event| event.time <= now).then(|| world.events.pop()).flatten();
+            next = world
+                .events
+                .peek()
+                .is_some_and(|Reverse(event)| event.time.0 <= now)
+                .then(|| world.events.pop())
+                .flatten()
+                .map(|Reverse(event)| event);
         }
         world.share_out(now, discipline);
     }
@@ -181,7 +171,7 @@ impl<'a> World<'a> {
 
     fn push(&mut self, time: f64, kind: Kind) {
         self.made += 1;
-        self.events.push(Event { time, order: self.made, kind });
+        self.events.push(Reverse(Event { time: Total(time), order: self.made, kind }));
     }
 
     fn arrive(&mut self, index: usize, now: f64, discipline: &mut Discipline) -> Outcome<()> {
