@@ -15,16 +15,17 @@ final class Support {
   /** Why not, or null if it can. */
   static String missing() {
     String version = version();
+    String supports = "supports Spark " + String.join(", ", SparkVersions.SUPPORTED) + " with this jar";
     try {
       if (!named(version) || !offersAreOurs()) {
-        return "supports Spark " + String.join(", ", SparkVersions.SUPPORTED) + " with this jar, not " + version;
+        return supports + ", not " + version;
       }
       if (!SlaqClusterManager.isFound()) {
         return "is not visible to Spark's class loader; name its jar in spark.jars or spark.driver.extraClassPath";
       }
       return null;
     } catch (LinkageError e) {
-      return "supports Spark " + String.join(", ", SparkVersions.SUPPORTED) + " with this jar, and this " + version + " lacks " + e.getMessage();
+      return supports + ", and this " + version + " lacks " + e.getMessage();
     }
   }
 

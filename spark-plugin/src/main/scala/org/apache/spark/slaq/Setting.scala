@@ -1,6 +1,11 @@
 package org.apache.spark.slaq
 
+import java.util.concurrent.TimeUnit
+
+import scala.util.Try
+
 import org.apache.spark.SparkConf
+import org.apache.spark.network.util.JavaUtils
 
 /**
  * A key of Spark's configuration. Spark's own ConfigEntry is not used: it registers keys for the whole JVM, and refuses
@@ -26,4 +31,12 @@ private[spark] final case class Setting[T](name: String, default: String, allowe
 
 private[spark] object Setting {
   val Prefix = "spark.slaq."
+
+  def bool(text: String): Option[Boolean] = Try(text.toBoolean).toOption
+
+  def number(text: String): Option[Double] = Try(text.toDouble).toOption.filterNot(_.isNaN)
+
+  /** A number of seconds, or a time with its unit as Spark writes it. */
+  def seconds(text: String): Option[Double] =
+    number(text).orElse(Try(JavaUtils.timeStringAs(text, TimeUnit.MICROSECONDS) * 1e-6).toOption)
 }

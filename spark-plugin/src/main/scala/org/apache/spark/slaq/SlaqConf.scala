@@ -1,11 +1,6 @@
 package org.apache.spark.slaq
 
-import java.util.concurrent.TimeUnit
-
-import scala.util.Try
-
 import org.apache.spark.SparkConf
-import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.slaq.arbiter.ArbiterConf
 
 /**
@@ -35,6 +30,7 @@ private[spark] final case class SlaqConf(
 }
 
 private[spark] object SlaqConf {
+  import Setting.{bool, number, seconds}
 
   /** The policy that records what Spark's own scheduling does, for comparison. */
   val NoPolicy = "none"
@@ -83,12 +79,5 @@ private[spark] object SlaqConf {
       rest + ("policy" -> Policy.of(conf)) + ("epoch" -> epoch.toString))
   }
 
-  private def bool(text: String): Option[Boolean] = Try(text.toBoolean).toOption
-
-  private def number(text: String): Option[Double] = Try(text.toDouble).toOption.filterNot(_.isNaN)
-
   private def oneOf(allowed: String*)(text: String): Option[String] = Some(text.toLowerCase).filter(allowed.contains)
-
-  private def seconds(text: String): Option[Double] =
-    number(text).orElse(Try(JavaUtils.timeStringAs(text, TimeUnit.MICROSECONDS) * 1e-6).toOption)
 }

@@ -1,7 +1,5 @@
 package org.apache.spark.slaq.arbiter
 
-import java.util.concurrent.TimeUnit
-
 import scala.util.Try
 
 import org.apache.spark.SparkConf
@@ -35,15 +33,15 @@ private[slaq] object ArbiterConf {
     "File with the arbiter's secret in its first line.")(text)
 
   val Timeout: Setting[Double] = Setting("arbiter.timeout", "60", "a time from 1s to 1d",
-    "How long the last target is kept when the arbiter is silent; then Spark decides.")(seconds(1, 86400))
+    "How long the last target is kept when the arbiter is silent; then Spark decides.")(within(1, 86400))
 
   val Interval: Setting[Double] = Setting("arbiter.interval", "2", "a time from 100ms to 1h, less than the arbiter's lease",
-    "Time between reports to the arbiter.")(seconds(0.1, 3600))
+    "Time between reports to the arbiter.")(within(0.1, 3600))
 
   val Tenant: Setting[Option[String]] = Setting("tenant", "", "a name", "Who pays for the application; by default the user that runs it.")(text)
 
   val Move: Setting[Boolean] = Setting("cache.move", "true", "true or false",
-    "Whether cached blocks move to new executors.")(text => Try(text.toBoolean).toOption)
+    "Whether cached blocks move to new executors.")(Setting.bool)
 
   val MoveRate: Setting[Long] = Setting("cache.move.rate", "200m", "a size from 1m, meant per second",
     "How fast cached blocks move to new executors, all together.")(text =>
@@ -72,7 +70,5 @@ private[slaq] object ArbiterConf {
 
   private def text(value: String): Option[Option[String]] = Some(Some(value).filter(_.nonEmpty))
 
-  private def seconds(low: Double, high: Double)(text: String): Option[Double] =
-    Try(text.toDouble).toOption.orElse(Try(JavaUtils.timeStringAs(text, TimeUnit.MILLISECONDS) * 1e-3).toOption)
-      .filter(s => s >= low && s <= high)
+  private def within(low: Double, high: Double)(text: String): Option[Double] = Setting.seconds(text).filter(s => s >= low && s <= high)
 }
