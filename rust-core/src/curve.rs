@@ -47,7 +47,7 @@ pub struct Curve {
     pub shape: Shape,
     /// Iteration at which g is 1.
     pub origin: f64,
-    /// Loss above the floor at the origin, ≥ 0.
+    /// Loss above the floor at the origin; ≥ 0 but for a line that rises.
     pub height: f64,
     /// Loss after infinitely many iterations (for a line: loss at origin + 1).
     pub floor: f64,
@@ -65,11 +65,11 @@ impl Curve {
         Curve { shape: self.shape, origin, height: self.height * scale, floor: low + self.floor * scale }
     }
 
-    /// How far the loss falls from iteration k to k + ahead; never negative.
+    /// How far the loss falls from iteration k to k + ahead; negative for a line that rises.
     #[inline]
-    pub fn fall(&self, k: f64, ahead: f64) -> f64 {
+    pub fn change(&self, k: f64, ahead: f64) -> f64 {
         let x = k - self.origin;
-        (self.height * (self.shape.at(x) - self.shape.at(x + ahead))).max(0.0)
+        self.height * (self.shape.at(x) - self.shape.at(x + ahead))
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
         #[test]
         fn falls_are_finite_and_never_negative(shape in shapes(), k in 1.0..1e5, ahead in 0.0..1e5, height in 0.0..1e9) {
             let curve = Curve { shape, origin: 1.0, height, floor: -3.0 };
-            let fall = curve.fall(k, ahead);
+            let fall = curve.change(k, ahead);
             prop_assert!(fall.is_finite() && fall >= 0.0);
         }
     }

@@ -182,7 +182,7 @@ mod tests {
         for family in ALL {
             let truth = Curve { shape: shape(family), origin: 0.0, height: 0.8, floor: 0.2 };
             let found = fit(family, &points(30, |x| truth.at(x), f64::NEG_INFINITY), None).unwrap();
-            let (ahead, expected) = (found.curve.fall(29.0, 10.0), truth.fall(29.0, 10.0));
+            let (ahead, expected) = (found.curve.change(29.0, 10.0), truth.change(29.0, 10.0));
             assert!((ahead / expected - 1.0).abs() < 0.1, "{family:?}: {ahead} instead of {expected}");
             assert!(found.error < 1e-6, "{family:?}: {}", found.error);
         }
@@ -213,7 +213,7 @@ mod tests {
         for family in ALL {
             for slope in [0.0, 0.05] {
                 let curve = fit(family, &points(12, |x| slope * x, f64::NEG_INFINITY), None).unwrap().curve;
-                assert_eq!(curve.fall(11.0, 10.0), 0.0, "{family:?}");
+                assert_eq!(curve.change(11.0, 10.0), 0.0, "{family:?}");
             }
         }
     }

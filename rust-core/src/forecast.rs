@@ -2,11 +2,13 @@
 //!
 //! Several methods are asked at every report. Each is remembered for what it said 1, 5 and 10 iterations ago, and is
 //! given weight by how well it did: relative error of the predicted *fall*, which is what runs are ranked by, recency-weighted
-//! and capped, so that neither one surprise nor one lucky guess decides. The mixture is tabulated at once: a plan looks falls up and never fits.
+//! and capped, so that neither one surprise nor one lucky guess decides; before it did anything, by how well it does on other
+//! runs. What is chance in the newest loss is taken out first. The mixture is tabulated at once: a plan looks falls up and never fits.
 
 use crate::curve::Curve;
-use crate::history::History;
-use crate::method::{self, METHODS, Opinions, UNTESTED};
+use crate::history::{History, WINDOW};
+use crate::method::{self, METHODS, Opinions};
+use crate::noise::Noise;
 
 /// A predicted loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,10 +30,14 @@ pub trait Forecaster {
 /// Points ahead at which methods are compared.
 const AHEAD: [usize; 3] = [1, 5, 10];
 const PENDING: usize = AHEAD[0] + AHEAD[1] + AHEAD[2];
-/// Weight of the newest comparison: about the last fourteen decide.
-const NEWEST: f64 = 0.07;
-/// A method's relative error counts as this at most.
-const WORST: f64 = 2.0;
+/// Weight of the newest comparison: about the last ten decide.
+const NEWEST: f64 = 0.1;
+/// Errors of the methods in the first twenty iterations per distance: means over every other curve of `tests/curves`.
+const USUAL: [[f32; METHODS]; AHEAD.len()] = [[0.65, 0.55, 0.8, 0.95], [0.9, 0.6, 0.8, 0.9], [1.05, 0.6, 0.8, 0.9]];
+/// Comparisons as which they count.
+const KNOWN: f64 = 2.0;
+/// A method's error, the logarithm of 1 + its relative error, counts as this at most.
+const WORST: f64 = 3.0;
 /// Errors below this are as good as none.
 const GOOD: f64 = 0.01;
 /// Points below which forecasts are held back.
@@ -112,11 +118,13 @@ impl Falls {
 #[derive(Clone, Debug)]
 pub struct LossModel {
     history: History,
+    noise: Noise,
+    /// The newest loss without what is taken for chance.
+    level: f64,
     opinions: Opinions,
     pending: [Pending; METHODS],
-    /// Relative error of each method per distance, recency-weighted.
+    /// Error of each method per distance, recency-weighted.
     errors: [[f32; METHODS]; AHEAD.len()],
-    weights: [[f32; METHODS]; AHEAD.len()],
     falls: Falls,
     /// Comparisons made per distance.
     tested: [u32; AHEAD.len()],
@@ -132,10 +140,11 @@ impl Default for LossModel {
         let nothing = Pending([f32::NAN; PENDING]);
         LossModel {
             history: History::default(),
+            noise: Noise::default(),
+            level: 0.0,
             opinions: [None; METHODS],
             pending: [nothing; METHODS],
-            errors: [[0.0; METHODS]; AHEAD.len()],
-            weights: [UNTESTED.map(|w| w as f32); AHEAD.len()],
+            errors: USUAL,
             falls: Falls([0.0; DISTANCES.len()]),
             tested: [0; AHEAD.len()],
             own: nothing,
@@ -157,80 +166,78 @@ impl LossModel {
         &self.falls
     }
 
-    /// The curve of the method with the most weight; None before the second point.
+    /// The curve of the method that did best ten iterations ahead; None before the second point.
     pub fn curve(&self) -> Option<Curve> {
-        let weights = &self.weights[AHEAD.len() - 1];
-        (0..METHODS)
-            .filter(|i| self.opinions[*i].is_some())
-            .max_by(|a, b| weights[*a].total_cmp(&weights[*b]))
-            .and_then(|i| self.opinions[i])
+        let errors = &self.errors[AHEAD.len() - 1];
+        let known = (0..METHODS).filter(|i| self.opinions[*i].is_some());
+        known.min_by(|a, b| errors[*a].total_cmp(&errors[*b])).and_then(|i| self.opinions[i])
+    }
+
+    /// Losses were never negative and are taken to stay so.
+    fn positive(&self) -> bool {
+        self.history.best() >= 0.0
     }
 
     /// Largest fall that may be predicted: not below zero for losses that never were, and not more than the run has fallen yet.
     fn most(&self) -> f64 {
-        let (Some((_, first)), Some((_, last))) = (self.history.first(), self.history.last()) else { return 0.0 };
+        let Some((_, first)) = self.history.first() else { return 0.0 };
         let bold = if self.history.points() < FEW { BOLD } else { 1.0 };
-        let room = if self.history.best() >= 0.0 { bold * last } else { f64::INFINITY };
-        room.min(first.max(self.history.losses()[0]) - last).max(0.0)
+        let room = if self.positive() { bold * self.level } else { f64::INFINITY };
+        room.min(first.max(self.history.losses()[0]) - self.level).max(0.0)
     }
 
-    /// The mixture of the methods' falls.
-    fn mixture(&self, k: f64, ahead: f64) -> f64 {
+    /// The mixture of the methods' changes over the next `ahead` iterations; negative = the loss rises.
+    fn mixture(&self, ahead: f64) -> f64 {
         let (low, high, part) = bracket(ahead);
+        let weight = |error: f32| (f64::from(error) + GOOD).powi(-4);
+        let (k, most) = (self.history.last().map_or(0.0, |(k, _)| f64::from(k)), self.most());
         let (mut sum, mut total) = (0.0, 0.0);
-        let most = self.most();
         for (i, opinion) in self.opinions.iter().enumerate() {
             let Some(curve) = opinion else { continue };
-            let weight = f64::from(self.weights[low][i]) * (1.0 - part) + f64::from(self.weights[high][i]) * part;
-            if weight > 0.0 {
-                sum += weight * curve.fall(k, ahead).min(most);
-                total += weight;
-            }
+            let weight = weight(self.errors[low][i]) * (1.0 - part) + weight(self.errors[high][i]) * part;
+            sum += weight * curve.change(k, ahead).min(most);
+            total += weight;
         }
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// Compares what was predicted for this point with what came.
-    fn compare(&mut self) {
+    /// Compares what was predicted for this point with what came; `ys` are the losses without chance.
+    fn compare(&mut self, ys: &[f64]) {
         let n = self.history.points();
         let losses = self.history.losses();
+        let last = losses.len() - 1;
         for (d, ahead) in AHEAD.into_iter().enumerate() {
-            let Some(then) = losses.len().checked_sub(1 + ahead).filter(|_| n as usize > ahead + 2) else { continue };
-            let truth = losses[then] - losses[losses.len() - 1];
+            let Some(then) = last.checked_sub(ahead).filter(|_| n as usize > ahead + 2) else { continue };
+            let truth = ys[then] - ys[last];
             let place = Pending::place(d, n);
             self.tested[d] = self.tested[d].saturating_add(1);
-            let rate = (1.0 / f64::from(self.tested[d])).max(NEWEST);
+            let tested = f64::from(self.tested[d]);
+            let rate = (1.0 / (tested + KNOWN)).max(NEWEST);
             for (pending, error) in self.pending.iter().zip(&mut self.errors[d]) {
                 let relative = ((f64::from(pending.0[place]) - truth) / (truth.abs() + f64::MIN_POSITIVE)).abs();
                 let relative = if relative.is_nan() { WORST } else { relative.ln_1p().min(WORST) };
                 *error += (rate * (relative - f64::from(*error))) as f32;
             }
-            let miss = (f64::from(self.own.0[place]) - truth).abs();
+            let miss = (f64::from(self.own.0[place]) - (losses[then] - losses[last])).abs();
             if miss.is_finite() {
                 let missed = miss > f64::from(self.own_bound.0[place]);
                 let step = if missed { COVERED } else { COVERED - 1.0 };
                 self.factor[d] = (self.factor[d] * (ADAPT * step).exp()).clamp(1e-3, 50.0);
-                self.spread[d] += rate.max(0.25) * (miss - self.spread[d]);
-            }
-        }
-        for d in 0..AHEAD.len() {
-            // Distances that were not reached yet are judged by the next shorter one.
-            if let Some(by) = (0..=d).rev().find(|j| self.tested[*j] >= 2) {
-                self.weights[d] = self.errors[by].map(|e| (f64::from(e) + GOOD).powi(-4) as f32);
+                self.spread[d] += (1.0 / tested).max(0.25) * (miss - self.spread[d]);
             }
         }
     }
 
-    fn remember(&mut self, k: u32) {
+    fn remember(&mut self, k: u32, loss: f64) {
         let n = self.history.points();
-        for (d, ahead) in AHEAD.into_iter().enumerate() {
+        let most = self.most();
+        for (d, ahead) in AHEAD.map(|a| a as f64).into_iter().enumerate() {
             let place = Pending::place(d, n);
-            let most = self.most();
             for (opinion, pending) in self.opinions.iter().zip(&mut self.pending) {
-                pending.0[place] = opinion.map_or(f32::NAN, |c| c.fall(f64::from(k), ahead as f64).min(most) as f32);
+                pending.0[place] = opinion.map_or(f32::NAN, |c| c.change(f64::from(k), ahead).min(most) as f32);
             }
-            self.own.0[place] = self.falls.at(ahead as f64) as f32;
-            self.own_bound.0[place] = self.bound(ahead as f64) as f32;
+            self.own.0[place] = (loss - self.level + self.mixture(ahead)) as f32;
+            self.own_bound.0[place] = self.bound(ahead) as f32;
         }
     }
 
@@ -261,18 +268,27 @@ fn bracket(ahead: f64) -> (usize, usize, f64) {
 
 impl Forecaster for LossModel {
     fn push(&mut self, iteration: u32, loss: f64) {
-        if self.history.push(iteration, loss) {
-            method::refit(&mut self.opinions, &self.history);
-            self.compare();
-            self.falls = Falls::tabulate(|ahead| self.mixture(f64::from(iteration), ahead));
-            self.remember(iteration);
+        if !self.history.push(iteration, loss) {
+            return;
         }
+        self.noise.push(loss);
+        let losses = self.history.losses();
+        let mut ys = [0.0; WINDOW];
+        let ys = &mut ys[..losses.len()];
+        ys.copy_from_slice(losses);
+        self.noise.settle(ys);
+        self.level = ys[ys.len() - 1];
+        let positive = self.positive();
+        method::refit(&mut self.opinions, self.history.iterations(), ys, positive);
+        self.compare(ys);
+        self.falls = Falls::tabulate(|ahead| self.mixture(ahead));
+        self.remember(iteration, loss);
     }
 
     fn forecast(&self, ahead: f64) -> Option<Forecast> {
-        let (_, last) = self.history.last().filter(|_| self.history.points() >= 2)?;
-        let fall = self.falls.at(ahead.max(0.0));
-        Some(Forecast { loss: last - fall, bound: self.bound(ahead) })
+        let ahead = ahead.max(0.0);
+        (self.history.points() >= 2)
+            .then(|| Forecast { loss: self.level - self.mixture(ahead), bound: self.bound(ahead) })
     }
 }
 

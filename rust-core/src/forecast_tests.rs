@@ -55,12 +55,35 @@ fn rising_and_flat_curves_promise_nothing() {
 }
 
 #[test]
-fn bounds_cover_the_truth_of_a_noisy_curve() {
+fn a_rise_is_foreseen_but_promises_nothing() {
+    let model = fed((0..50).map(|k| if k < 20 { 40.0 - f64::from(k) } else { f64::from(k) }));
+    assert_eq!(model.falls().at(10.0), 0.0);
+    let foreseen = model.forecast(1.0).unwrap().loss;
+    assert!((foreseen - 50.0).abs() < 0.2, "{foreseen}");
+}
+
+/// Noise of mean 0, evenly spread over a width of 1.
+fn noise() -> impl FnMut() -> f64 {
     let mut seed = 7u32;
-    let mut noise = || {
+    move || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f64::from(seed >> 8) / f64::from(1 << 24) - 0.5
-    };
+    }
+}
+
+#[test]
+fn a_jump_of_a_noisy_loss_goes_back() {
+    let mut noise = noise();
+    let mut model = fed((0..100).map(|_| 5.0 + noise()));
+    model.push(101, 5.5);
+    let foreseen = model.forecast(1.0).unwrap().loss;
+    assert!((4.8..5.3).contains(&foreseen), "{foreseen}");
+    assert!(model.falls().at(10.0) < 0.2, "{}", model.falls().at(10.0));
+}
+
+#[test]
+fn bounds_cover_the_truth_of_a_noisy_curve() {
+    let mut noise = noise();
     let losses: Vec<f64> = (0..400).map(|k| 1.0 + 20.0 / (1.0 + 0.1 * f64::from(k)) + 0.05 * noise()).collect();
     let mut model = LossModel::default();
     let (mut covered, mut all) = (0, 0);
