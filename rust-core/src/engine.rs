@@ -104,7 +104,7 @@ impl Engine {
             learn(&mut state.typical_lead, lead, NEWEST_LEAD);
         }
         self.revalue(active, &state.priors, state.typical_lead);
-        if let Some(work) = active.speed.work().filter(|w| *w > 0.0 && active.reports > 1) {
+        if let Some(work) = active.speed.work().filter(|w| *w > 0.0 && active.points() > 1) {
             learn(&mut state.typical_work, work, NEWEST);
         }
         Ok(())
@@ -119,7 +119,7 @@ impl Engine {
         let state = &mut *state;
         let active = state.runs.get_mut(&run).ok_or(Error::UnknownRun(run))?;
         active.observe(stages);
-        if active.reports == 0 {
+        if active.points() == 0 {
             self.revalue(active, &state.priors, state.typical_lead);
         }
         Ok(())
@@ -235,7 +235,7 @@ impl Engine {
             json!({
                 "run": run.spec.id, "name": run.spec.name, "algorithm": run.spec.algorithm, "iteration": loss.map(|l| l.0),
                 "loss": loss.map(|(_, loss)| if run.spec.maximise { -loss } else { loss }),
-                "predicted": run.spec.has_loss && run.reports > 0, "gain": if run.spec.has_loss { gain } else { Vec::new() },
+                "predicted": run.spec.has_loss && run.points() > 0, "gain": if run.spec.has_loss { gain } else { Vec::new() },
             })
         });
         Value::Array(runs.collect())
@@ -304,7 +304,7 @@ fn reason(policy: Policy, run: &Run, limits: Limits, cores: u32, turns: bool, ov
             () if !run.spec.has_loss => Reason::NoLoss,
             () if turns => Reason::Turn,
             () if cores >= limits.ceiling => Reason::Ceiling,
-            () if run.reports == 0 => Reason::Starting,
+            () if run.points() == 0 => Reason::Starting,
             () if cores == limits.floor => Reason::Floor,
             () if run.young() => Reason::Prior,
             () => Reason::Gain,

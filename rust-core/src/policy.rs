@@ -144,7 +144,7 @@ fn slaq_2017(runs: &[&Run], limits: &[Limits], budget: u32, epoch: f64) -> Vec<u
         .iter()
         .zip(runs)
         .map(|(l, r)| {
-            let floor = if r.reports < 3 { fair } else { FLOOR_2017.min(fair) };
+            let floor = if r.points() < 3 { fair } else { FLOOR_2017.min(fair) };
             Limits { floor: floor.max(l.floor).min(l.ceiling), ceiling: l.ceiling }
         })
         .collect();

@@ -40,7 +40,6 @@ pub(crate) struct Run {
     stages: Vec<Stage>,
     /// Last time that it had a core.
     pub served: f64,
-    pub reports: u32,
 }
 
 impl Run {
@@ -56,8 +55,12 @@ impl Run {
             since: now,
             stages: Vec::new(),
             served: now,
-            reports: 0,
         }
+    }
+
+    /// Losses taken in; those that are not finite do not count.
+    pub fn points(&self) -> u32 {
+        self.model.history().points()
     }
 
     /// Work without a loss.
@@ -67,7 +70,7 @@ impl Run {
         if self.stages.len() + stages.len() <= MOST_STAGES {
             self.stages.extend_from_slice(stages);
         }
-        if self.model.history().points() == 0 {
+        if self.points() == 0 {
             self.expect();
         }
     }
@@ -93,7 +96,7 @@ impl Run {
         self.observe(stages);
         let done = self.model.history().last().map_or(1, |(k, _)| iteration.saturating_sub(k));
         if done > 0 {
-            match self.model.history().points() {
+            match self.points() {
                 0 => self.preparation = self.service,
                 known => {
                     if known == 1 {
@@ -106,12 +109,11 @@ impl Run {
             self.since = now;
         }
         self.model.push(iteration, if self.spec.maximise { -loss } else { loss });
-        self.reports = self.reports.saturating_add(1);
     }
 
     /// What came before the first loss, in iterations; known once the second loss is.
     pub fn lead(&self) -> Option<f64> {
-        let work = self.speed.work().filter(|w| *w > 0.0 && self.model.history().points() == 2)?;
+        let work = self.speed.work().filter(|w| *w > 0.0 && self.points() == 2)?;
         Some((self.preparation / work).min(MOST_LEAD))
     }
 
@@ -177,7 +179,7 @@ impl Run {
     /// Weight of the forecast against the typical curve.
     fn trust(&self, typical: &Typical) -> f64 {
         let reliance = KEPT * typical.reliance();
-        1.0 - (YOUNG / (YOUNG + f64::from(self.model.history().points()))).max(reliance)
+        1.0 - (YOUNG / (YOUNG + f64::from(self.points()))).max(reliance)
     }
 
     /// Whole loss reduction that the run is expected to make, > 0; infinite when nothing has fallen or is expected to.
@@ -202,7 +204,7 @@ impl Run {
 
     /// Too few losses for a forecast of its own.
     pub fn young(&self) -> bool {
-        self.model.history().points() < ENOUGH
+        self.points() < ENOUGH
     }
 
     /// Part of the expected reduction that is still to come, 1 at the start; None before the first loss.

@@ -100,6 +100,30 @@ fn a_run_at_its_first_loss_is_not_held_to_cost_what_its_preparation_did() {
 }
 
 #[test]
+fn a_run_whose_first_loss_is_no_number_still_prepares() {
+    let share = |first: Option<f64>, stages: u32| {
+        let engine = Engine::new(Config::default());
+        engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
+        for _ in 0..8 {
+            engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
+        }
+        for (iteration, loss) in [(0, 1.0), (1, 0.9)] {
+            engine.report(1, iteration, loss, 9.0, &[stage(64, 0.2)]).unwrap();
+        }
+        engine.start(RunSpec::new(2, "KMeans"), 10.0).unwrap();
+        if let Some(loss) = first {
+            engine.report(2, 0, loss, 10.0, &[]).unwrap();
+        }
+        for _ in 0..stages {
+            engine.observe(2, 11.0, &[stage(64, 0.2)]).unwrap();
+        }
+        engine.plan(32, 0.0, 11.0).shares[1].clone()
+    };
+    assert_eq!(share(Some(f64::NAN), 6), share(None, 6));
+    assert!(share(None, 6).gain > share(None, 0).gain, "it comes closer to its first loss");
+}
+
+#[test]
 fn an_unknown_run_is_taken_to_prepare_as_long_as_others_did() {
     let engine = Engine::new(Config::default());
     engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
