@@ -117,7 +117,7 @@ fn a_run_whose_first_loss_is_no_number_still_prepares() {
         for _ in 0..stages {
             engine.observe(2, 11.0, &[stage(64, 0.2)]).unwrap();
         }
-        engine.plan(32, 0.0, 11.0).shares[1].clone()
+        engine.plan(32, 0.0, 11.0).shares[1]
     };
     assert_eq!(share(Some(f64::NAN), 6), share(None, 6));
     assert!(share(None, 6).gain > share(None, 0).gain, "it comes closer to its first loss");
