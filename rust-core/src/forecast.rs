@@ -200,9 +200,17 @@ impl LossModel {
         room.min(first.max(self.history.losses()[0]) - self.level).max(0.0)
     }
 
+    /// Iterations from one loss to the next of late.
+    fn pace(&self) -> f64 {
+        match self.history.iterations() {
+            [first, .., last] => f64::from(last - first) / (self.history.iterations().len() - 1) as f64,
+            _ => 1.0,
+        }
+    }
+
     /// The mixture of the methods' changes over the next `ahead` iterations; negative = the loss rises.
     fn mixture(&self, ahead: f64) -> f64 {
-        let (low, high, part) = bracket(ahead);
+        let (low, high, part) = bracket(ahead / self.pace());
         let weight = |error: f32| (f64::from(error) + GOOD).powi(-4);
         let (k, most) = (self.history.last().map_or(0.0, |(k, _)| f64::from(k)), self.most());
         let (mut sum, mut total) = (0.0, 0.0);
@@ -245,7 +253,7 @@ impl LossModel {
     fn remember(&mut self, k: u32, loss: f64) {
         let n = self.history.points();
         let most = self.most();
-        for (d, ahead) in AHEAD.map(|a| a as f64).into_iter().enumerate() {
+        for (d, ahead) in AHEAD.map(|a| a as f64 * self.pace()).into_iter().enumerate() {
             let place = Pending::place(d, n);
             for (opinion, pending) in self.opinions.iter().zip(&mut self.pending) {
                 pending.0[place] = opinion.map_or(f32::NAN, |c| c.change(f64::from(k), ahead).min(most) as f32);
@@ -257,7 +265,8 @@ impl LossModel {
 
     /// Half width of the interval around the loss `ahead` iterations from now.
     fn bound(&self, ahead: f64) -> f64 {
-        let (low, high, part) = bracket(ahead);
+        let points = ahead / self.pace();
+        let (low, high, part) = bracket(points);
         let at = |d: usize| {
             let by = (0..=d).rev().find(|j| self.tested[*j] >= 2);
             by.map_or(self.falls.at(ahead), |by| {
@@ -266,11 +275,11 @@ impl LossModel {
         };
         let near = at(low) * (1.0 - part) + at(high) * part;
         let far = AHEAD[AHEAD.len() - 1] as f64;
-        if ahead > far { near * (ahead / far).sqrt() } else { near }
+        near * (points / far).max(1.0).sqrt()
     }
 }
 
-/// Neighbouring distances of the comparison and the part of the way between them.
+/// Neighbouring distances of the comparison around so many points ahead, and the part of the way between them.
 fn bracket(ahead: f64) -> (usize, usize, f64) {
     let [near, middle, far] = AHEAD.map(|a| a as f64);
     if ahead <= middle {
@@ -300,7 +309,7 @@ impl Forecaster for LossModel {
     }
 
     fn forecast(&self, ahead: f64) -> Option<Forecast> {
-        let ahead = ahead.max(0.0);
+        let ahead = ahead.clamp(0.0, DISTANCES[DISTANCES.len() - 1]);
         (self.history.points() >= 2)
             .then(|| Forecast { loss: self.level - self.mixture(ahead), bound: self.bound(ahead) })
     }

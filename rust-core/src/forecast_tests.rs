@@ -41,6 +41,18 @@ fn follows_curves_of_every_family() {
 }
 
 #[test]
+fn losses_of_every_third_iteration_tell_as_much() {
+    let loss = |k: u32| 1.0 + 9.0 / (1.0 + 0.1 * f64::from(k));
+    let mut model = LossModel::default();
+    (0..40).for_each(|i| model.push(3 * i, loss(3 * i)));
+    for ahead in [3, 15, 30] {
+        let (foreseen, truth) = (model.forecast(f64::from(ahead)).unwrap(), loss(117 + ahead));
+        assert!((foreseen.loss - truth).abs() < 0.05 * (loss(117) - truth), "{ahead}: {foreseen:?} instead of {truth}");
+        assert!(foreseen.bound < 0.1 * (loss(117) - truth), "{ahead}: {foreseen:?}");
+    }
+}
+
+#[test]
 fn an_outlier_does_not_derail_it() {
     let loss = |k: u32| 1.0 + 9.0 * (-0.05 * f64::from(k)).exp();
     let model = fed((1..=60).map(|k| if k == 55 { 50.0 } else { loss(k) }));
@@ -117,8 +129,10 @@ proptest! {
             prop_assert!(fall.is_finite() && fall >= before, "{fall} after {before}");
             before = fall;
         }
-        if let Some(forecast) = model.forecast(10.0) {
-            prop_assert!(forecast.loss.is_finite() && forecast.bound >= 0.0);
+        for ahead in [0.0, 10.0, f64::INFINITY] {
+            if let Some(forecast) = model.forecast(ahead) {
+                prop_assert!(forecast.loss.is_finite() && forecast.bound >= 0.0, "{forecast:?} at {ahead}");
+            }
         }
     }
 }
