@@ -122,7 +122,7 @@ def settings(policy: str, spark: Spark, options) -> dict:
 
 def gather(fits: list[schedule.Fit], submitted: list[float], apps: list[App], begun: float, folder: pathlib.Path) -> tuple[record.Record, Moves]:
     """The applications' records as one, on the clock of the schedule."""
-    whole, moves = record.Record({}, [], 0.0, 0.0), Moves()
+    whole, moves = record.Record({}, [], 0.0, 0.0, 0.0), Moves()
     for fit, at, app in zip(fits, submitted, apps):
         output = [line for line in app.out.read_text().splitlines() if "\t" in line]
         start = float(next(line for line in output if line.startswith("start\t")).split("\t")[1]) - begun

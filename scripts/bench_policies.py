@@ -1,8 +1,9 @@
 """All policies on one schedule on 64 emulated cores: scripts/bench policies.
 
-How the schedule was chosen: by load, not by trying seeds. Work arrives at 1.6 times the speed of the cores, so that
-about ten fits are in progress at a time and each could have six cores, for data of 48 to 96 partitions. That is where scheduling matters: with fewer fits nothing contends, with as
-many fits as cores one core each is all that anybody can give. Seed 1 draws order, widths, task times and arrivals.
+How the schedule was chosen: by load, not by trying seeds. Work arrives at twice the speed of the cores, so that
+about seven fits are in progress at a time and each could have nine cores, for data of 48 to 96 partitions. That is where
+scheduling matters: with fewer fits nothing contends, with as many fits as cores one core each is all that anybody can give.
+Tasks are long enough that two processors can carry 64 cores. Seed 1 draws order, widths, task times and arrivals.
 """
 
 import argparse
@@ -19,9 +20,9 @@ from comparison import Comparison
 from demo import at_least
 
 CORES = 64
-FITS = 16
-LOAD = 1.6
-MILLIS = 250
+FITS = 14
+LOAD = 2.0
+MILLIS = 400
 POLICIES = ("fifo", "fair", "equal", "progress", "slaq-2017", "slaq", "oracle")
 
 

@@ -20,7 +20,7 @@ def main():
     options = read_options()
     fits = schedule.schedule(options.fits, options.cores, LOAD, MILLIS, schedule.widths(options.cores), options.seed)
     comparison = Comparison(fits, trial.Machine(options.cores, emulated=True))
-    print(f"{len(fits)} MLlib fits ({len({f.kind for f in fits})} kinds) on {options.cores} declared cores; emulated: each task sleeps for its "
+    print(f"{len(fits)} MLlib fits ({len({f.kind for f in fits})} kinds) on {options.cores} declared cores; emulated: each task lasts its "
           "stated time, all else is real", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="slaq-demo-") as scratch:
         folder = options.folder or pathlib.Path(scratch)

@@ -30,6 +30,7 @@ class Figures:
     active_runs: float  # mean number of runs in progress
     cores_used: float  # mean running tasks
     cpu_used: float  # processors of this machine kept busy by the whole JVM
+    task_excess: float  # part by which emulated tasks took longer than stated
 
 
 @dataclasses.dataclass
@@ -89,7 +90,7 @@ def of(record: Record, scale: dict[str, Scale], horizon: float) -> Figures:
     return Figures(
         float(np.mean(t90)), float(np.mean(t95)), float(np.mean(total[busy] / active[busy])), float(np.mean(areas)),
         float(np.mean(completion)), record.makespan, top, half, float(active[busy].mean()), used,
-        record.cpu / record.makespan)
+        record.cpu / record.makespan, record.excess)
 
 
 def reached(times: list[float], curve: np.ndarray, level: float) -> float:

@@ -36,6 +36,7 @@ class Record:
     intervals: list[Interval]
     makespan: float
     cpu: float  # seconds of processor time of the whole JVM, from the first submission to the last end
+    excess: float  # part by which emulated tasks took longer than stated
     dropped: int = 0  # lines that the product could not write in time
 
 
@@ -43,9 +44,9 @@ def read(path: pathlib.Path, output: list[str]) -> Record:
     """path: the JSON lines. output: what the Workload program printed."""
     said = [line.split("\t") for line in output]
     start = next(float(row[1]) for row in said if row[0] == "start")
-    end, cpu = next((float(row[1]), float(row[2])) for row in said if row[0] == "end")
+    end, cpu, excess = next(map(float, row[1:4]) for row in said if row[0] == "end")
     fits = {row[1]: Fit(row[1], float(row[2]) - start, float(row[3]) - start, row[4]) for row in said if row[0] == "fit"}
-    record = Record(fits, [], end - start, cpu)
+    record = Record(fits, [], end - start, cpu, excess)
     sign: dict[int, float] = {}
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     begin = 0.0

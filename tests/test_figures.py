@@ -16,7 +16,7 @@ import figures  # noqa: E402
 import record  # noqa: E402
 import schedule  # noqa: E402
 
-OUTPUT = ["start\t1000.0", "fit\ta\t1000.0\t1010.0\tfinished", "fit\tb\t1004.0\t1010.0\tfinished", "end\t1010.0\t5.0"]
+OUTPUT = ["start\t1000.0", "fit\ta\t1000.0\t1010.0\tfinished", "fit\tb\t1004.0\t1010.0\tfinished", "end\t1010.0\t5.0\t0.0"]
 
 
 def lines(*found: dict) -> str:
@@ -73,7 +73,7 @@ def test_figures_count_from_submission(trial):
 
 def test_shares_are_those_of_the_highest_and_the_lowest_losses(tmp_path):
     names = "abcd"
-    output = ["start\t1000.0"] + [f"fit\t{n}\t1000.0\t1010.0\tfinished" for n in names] + ["end\t1010.0\t5.0"]
+    output = ["start\t1000.0"] + [f"fit\t{n}\t1000.0\t1010.0\tfinished" for n in names] + ["end\t1010.0\t5.0\t0.0"]
     path = tmp_path / "record.jsonl"
     first = [run(i, n, 1.0, [0, 1.0, 1000.5], [1, i / 4, 1001.0], [2, 0.0, 1009.5]) for i, n in enumerate(names)]
     second = [run(i, n, cores) for (i, n), cores in zip(enumerate(names), (0.0, 1.0, 2.0, 5.0))]

@@ -1,11 +1,15 @@
 package emulation
 
+import java.util.concurrent.atomic.LongAdder
+
 import org.apache.spark.TaskContext
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, SparkPlugin}
 
 /**
- * Makes declared cores behave like real ones on a machine that has few: a task that says so sleeps before it computes,
- * so 64 slots are as busy as 64 cores would be while the two cores of the machine do all of the (small) computing.
+ * Makes declared cores behave like real ones on a machine that has few: a task that says so sleeps after it has computed
+ * until it has lasted its stated time, so 64 slots are as busy as 64 cores would be while the two cores of the machine do
+ * all of the (small) computing. When many tasks start at once and wait for a processor, the sleep makes up for it, as
+ * long as the computing fits into the stated time; by how much it did not is counted.
  *
  * Everything else is real: Spark, MLlib, the losses, the scheduling. Only tasks of threads that called [[EmulatedCores.on]]
  * sleep, and of their stages only those with as many tasks as the data has partitions: the last steps of an aggregation
@@ -17,8 +21,11 @@ final class EmulatedCores extends SparkPlugin {
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
     override def onTaskStart(): Unit = {
       val task = TaskContext.get()
-      val stated = task.getLocalProperty(EmulatedCores.Property)
-      if (stated != null) EmulatedCores.millis(stated, task.partitionId(), task.numPartitions()).foreach(Thread.sleep)
+      val start = System.nanoTime()
+      for {
+        stated <- Option(task.getLocalProperty(EmulatedCores.Property))
+        millis <- EmulatedCores.millis(stated, task.partitionId(), task.numPartitions())
+      } task.addTaskCompletionListener[Unit](_ => EmulatedCores.last(start, millis))
     }
   }
 }
@@ -34,7 +41,23 @@ object EmulatedCores {
   def on(sc: org.apache.spark.SparkContext, partitions: Int, millis: Int): Unit =
     sc.setLocalProperty(Property, s"$partitions:$millis")
 
-  /** How long a task sleeps; the same partition always takes the same time. */
+  private val stated = new LongAdder
+  private val overrun = new LongAdder
+
+  /** By what part of their stated times the tasks of this process took longer: 0 when the emulation held. */
+  def excess: Double = if (stated.sum == 0) 0.0 else overrun.sum.toDouble / stated.sum
+
+  /** Lets a task last `millis` from its start. */
+  private def last(start: Long, millis: Long): Unit = {
+    val left = millis - (System.nanoTime() - start) / 1000000
+    stated.add(millis)
+    if (left < 0) overrun.add(-left)
+    else
+      try Thread.sleep(left)
+      catch { case _: InterruptedException => Thread.currentThread().interrupt() }
+  }
+
+  /** How long a task lasts; the same partition always takes the same time. */
   private[emulation] def millis(stated: String, partition: Int, partitions: Int): Option[Long] = {
     val Array(of, time) = stated.split(':').map(_.toInt)
     if (of != partitions) None

@@ -24,7 +24,7 @@ object Application {
     EmulatedCores.on(sc, fit.partitions, fit.millis)
     Training.run(fit, data)
     println(s"fit\t${fit.name}\t$start\t$now\tfinished")
-    println(s"end\t$now\t0")
+    println(s"end\t$now\t0\t0")
     spark.stop()
   }
 }

@@ -17,7 +17,7 @@ import org.apache.spark.storage.StorageLevel
  *
  * `pools` puts each fit into a FAIR pool of its own. All that a fit sets is local properties: its name, its pool and the
  * emulated time of its tasks. Prints, tab separated: `start SECONDS`, `fit NAME SUBMITTED ENDED OUTCOME`,
- * `end SECONDS CPU-SECONDS` (wall clock, seconds since 1970).
+ * `end SECONDS CPU-SECONDS EXCESS` (wall clock, seconds since 1970; excess: of the emulated tasks, see [[EmulatedCores]]).
  */
 object Workload {
   private val WarmUpRows = 2000
@@ -40,7 +40,7 @@ object Workload {
       thread
     }
     threads.foreach(_.join())
-    print("end", now(), cpuSeconds() - cpu)
+    print("end", now(), cpuSeconds() - cpu, EmulatedCores.excess)
     spark.stop()
   }
 
@@ -73,13 +73,16 @@ object Workload {
     SparkSession.clearDefaultSession()
   }
 
-  /** Each data set once for each number of partitions that a fit wants, in memory, split the same way every time. */
+  /**
+   * Each data set once for each number of partitions that a fit wants, in memory, split the same way every time. Cut off
+   * from how it was read: that would be serialised into every task, and two processors have to run them all.
+   */
   private def load(spark: SparkSession, schedule: Seq[Fit], folder: String, rows: Int = Int.MaxValue): Map[(String, Int), DataFrame] =
     schedule.groupBy(_.data).flatMap { case (name, fits) =>
       val all = spark.read.format("libsvm").load(s"$folder/$name.libsvm")
       val read = (if (rows < Int.MaxValue) all.limit(rows) else all).persist(StorageLevel.MEMORY_ONLY)
       val frames = fits.map(_.partitions).distinct.map { partitions =>
-        val frame = read.repartition(partitions).persist(StorageLevel.MEMORY_ONLY)
+        val frame = read.repartition(partitions).localCheckpoint().persist(StorageLevel.MEMORY_ONLY)
         frame.count()
         (name, partitions) -> frame
       }
