@@ -11,10 +11,10 @@ import com.fasterxml.jackson.databind.ObjectMapper
 /**
  * Drivers that report over the real RPC and do at once what they are told. Arguments are key=value:
  * arbiter, apps, sizes (gain of each driver's run, cycled; NaN sends what a broken engine would), runs (of each driver),
- * prefix, seconds, interval (ms), pausable, secret, threads, connections.
+ * prefix, seconds, warmUp (seconds of them), interval (ms), pausable, secret, threads, connections.
  *
  * Prints a JSON line a second, `{"targets": {app: executors}, "errors": n, "last": "…"}`, and last
- * `{"reports": n, "errors": n, "p50": ms, "p99": ms, "max": ms}`.
+ * `{"reports": n, "errors": n, "p50": ms, "p99": ms, "max": ms}` of what came after the warm-up.
  */
 object SimulatedDrivers {
   private final class Driver(val app: String, size: String, runs: Int, pausable: Boolean) {
@@ -63,8 +63,12 @@ object SimulatedDrivers {
       }, interval.toLong * i / apps, interval.toLong, TimeUnit.MILLISECONDS)
     }
     val mapper = new ObjectMapper
-    (1 to number("seconds", 10)).foreach { _ =>
+    (1 to number("seconds", 10)).foreach { second =>
       Thread.sleep(1000)
+      if (second == number("warmUp", 0)) {
+        nanos.clear()
+        errors.clear()
+      }
       val targets = new java.util.TreeMap[String, Any]
       drivers.foreach(d => d.target.foreach(targets.put(d.app, _)))
       val line = new java.util.LinkedHashMap[String, Any]
