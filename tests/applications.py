@@ -14,7 +14,7 @@ USUAL = re.compile(r"NativeCodeLoader|Utils: (?:Your hostname|Set SPARK_LOCAL_IP
                    r"|TransportResponseHandler: Ignoring response"  # an answer that came after 5 s
                    r"|unknown shuffle"  # Spark's ContextCleaner was faster than the migration of what it cleaned,
                    r"|No more replicas available for broadcast_"  # or a broadcast is dropped everywhere as an executor leaves
-                   r"|(?:remov|clean)\w* broadcast|Could not find BlockManagerEndpoint")  # or is to be, by one that left
+                   r"|(?:remov|clean)\w*(?: block)? broadcast|Could not find BlockManagerEndpoint")  # or is to be, by one that left
 
 
 class App:
