@@ -1,7 +1,12 @@
 """Shares are kept: tasks sleep, so 8 slots are 8 cores whatever the machine has, and the record tells what ran."""
 
+import re
+import subprocess
+import urllib.request
+
 import pytest
 
+from arbiter import waited
 from explain import Record
 
 APP = "org.apache.spark.slaq.tests.Limits"
@@ -57,3 +62,31 @@ def test_barrier_stages_are_not_limited(ran):
     shares = [r["share"] for plan in record.kind("plan") for r in plan["runs"] if r["name"] == "barrier"]
     assert shares and min(shares) < 6, "all six tasks of its stages would fit anyway"
     assert record.run("finish", "barrier")["outcome"] == "finished"
+
+
+def test_the_stages_page_of_spark_shows_runs_with_their_shares(spark, workspace):
+    command = spark.command(APP, workspace, "page,,-1,shares", master="local[8]", conf={
+        "spark.slaq.policy": "equal", "spark.ui.enabled": "true", "spark.ui.port": "0"})
+    log = workspace / "log"
+    with log.open("w") as err, subprocess.Popen(command, env=spark.env(), stdout=subprocess.DEVNULL, stderr=err) as process:
+        seen: dict[str, tuple] = {}
+
+        def shown() -> bool:
+            ports = re.findall(r"service 'SparkUI' on port (\d+)", log.read_text(errors="replace"))
+            if ports and process.poll() is None:
+                with urllib.request.urlopen(f"http://127.0.0.1:{ports[-1]}/stages/", timeout=20) as page:
+                    seen.update(pools(page.read().decode()))
+            # Name, then minimum share, weight, active stages, running tasks, mode.
+            return sorted((int(p[0]), int(p[1])) for name, p in seen.items() if name.startswith("slaq-")) == [(1, 1), (2, 2), (5, 5)]
+
+        try:
+            waited(shown, 120, lambda: f"three runs with their shares: {seen}\n{log.read_text(errors='replace')[-3000:]}")
+        finally:
+            process.kill()
+
+
+def pools(page: str) -> dict[str, tuple]:
+    """Rows of the table of pools: by name, the other cells as text."""
+    rows = (re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr[^>]*>(.*?)</tr>", page, re.S))
+    texts = ([re.sub(r"<[^>]+>", "", cell).strip() for cell in row] for row in rows)
+    return {name: tuple(rest) for name, *rest in filter(None, texts) if re.fullmatch(r"slaq-\d+|default", name)}
