@@ -69,6 +69,8 @@ class Comparison:
 
     def summary(self) -> dict:
         names = [f.name for f in dataclasses.fields(Figures)]
+        # How far tasks were too long is 0 on a good day, and no ratio.
+        compared = [name for name in names if name != "task_excess"]
         result = {
             "policies": {p: {f: round(self.median(p, f), 5) for f in names} for p in self.policies()},
             "spread": {p: {f: [round(min(self.values(p, f)), 5), round(max(self.values(p, f)), 5)] for f in names} for p in self.policies()},
@@ -81,7 +83,7 @@ class Comparison:
         }
         if "fair" in self.policies():
             result["ratios"] = {
-                p: {f: {"median": round(self.ratio(p, f), 4), "min": round(min(self.ratios(p, f)), 4), "max": round(max(self.ratios(p, f)), 4)} for f in names}
+                p: {f: {"median": round(self.ratio(p, f), 4), "min": round(min(self.ratios(p, f)), 4), "max": round(max(self.ratios(p, f)), 4)} for f in compared}
                 for p in self.policies() if p != "fair" and self.ratios(p, "t90_s")
             }
         return result

@@ -61,7 +61,7 @@ fn json(path: &Path) -> Value {
 #[test]
 fn every_subcommand_explains_itself() {
     let all = printed(&["--help"]);
-    for name in ["forecast", "simulate", "plan-bench"] {
+    for name in ["forecast", "speed", "simulate", "plan-bench"] {
         assert!(all.contains(name));
         let help = printed(&[name, "--help"]);
         assert!(help.starts_with(&format!("slaq {name}: ")) && help.contains("--json FILE"), "{help}");
@@ -72,7 +72,7 @@ fn every_subcommand_explains_itself() {
 fn bad_input_is_named_with_what_is_allowed() {
     let curves = Curves::new("bad");
     for (words, message) in [
-        (vec!["simulat"], "unknown subcommand \"simulat\"; allowed: forecast, simulate, plan-bench"),
+        (vec!["simulat"], "unknown subcommand \"simulat\"; allowed: forecast, speed, simulate, plan-bench"),
         (vec!["plan-bench", "--runs", "-3"], "--runs: \"-3\" is not allowed; allowed: whole number from 1 to 10000000"),
         (vec!["plan-bench", "--run", "3"], "unknown argument \"--run\"; allowed: --runs, --cores"),
         (vec!["plan-bench", "--set", "epoch=soon"], "epoch = soon: allowed is a number"),

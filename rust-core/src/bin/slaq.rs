@@ -2,15 +2,19 @@
 
 use slaq_core::sim::args::Command;
 use slaq_core::sim::failure::{Failure, Outcome};
-use slaq_core::sim::{args::Args, evaluate, plan_bench, simulate};
+use slaq_core::sim::{args::Args, evaluate, plan_bench, seconds, simulate};
 use std::io::Write;
 use std::process::ExitCode;
 
 /// A subcommand and what carries it out.
 type Entry = (Command, fn(&Args) -> Outcome<String>);
 
-const ENTRIES: [Entry; 3] =
-    [(evaluate::COMMAND, evaluate::run), (simulate::COMMAND, simulate::run), (plan_bench::COMMAND, plan_bench::run)];
+const ENTRIES: [Entry; 4] = [
+    (evaluate::COMMAND, evaluate::run),
+    (seconds::COMMAND, seconds::run),
+    (simulate::COMMAND, simulate::run),
+    (plan_bench::COMMAND, plan_bench::run),
+];
 
 fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
