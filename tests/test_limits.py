@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import urllib.error
 import urllib.request
 
 import pytest
@@ -74,8 +75,11 @@ def test_the_stages_page_of_spark_shows_runs_with_their_shares(spark, workspace)
         def shown() -> bool:
             ports = re.findall(r"service 'SparkUI' on port (\d+)", log.read_text(errors="replace"))
             if ports and process.poll() is None:
-                with urllib.request.urlopen(f"http://127.0.0.1:{ports[-1]}/stages/", timeout=20) as page:
-                    seen.update(pools(page.read().decode()))
+                try:
+                    with urllib.request.urlopen(f"http://127.0.0.1:{ports[-1]}/stages/", timeout=20) as page:
+                        seen.update(pools(page.read().decode()))
+                except urllib.error.URLError:
+                    return False  # The server is there before its pages are.
             # Name, then minimum share, weight, active stages, running tasks, mode.
             return sorted((int(p[0]), int(p[1])) for name, p in seen.items() if name.startswith("slaq-")) == [(1, 1), (2, 2), (5, 5)]
 
