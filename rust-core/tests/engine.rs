@@ -17,6 +17,24 @@ fn feed(engine: &Engine, run: i64, rate: f64, iterations: std::ops::Range<u32>) 
     }
 }
 
+/// Reading, caching and statistics: eight passes over the data of 64 tasks before the first loss.
+fn prepare(engine: &Engine, run: i64) {
+    for _ in 0..8 {
+        engine.observe(run, 1.0, &[stage(64, 0.2)]).unwrap();
+    }
+}
+
+/// An engine whose run 1 prepared and has reported two losses, so that it knows how long runs prepare.
+fn experienced() -> Engine {
+    let engine = Engine::new(Config::default());
+    engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
+    prepare(&engine, 1);
+    for (iteration, loss) in [(0, 1.0), (1, 0.9)] {
+        engine.report(1, iteration, loss, 9.0, &[stage(64, 0.2)]).unwrap();
+    }
+    engine
+}
+
 #[test]
 fn cores_go_where_the_loss_falls() {
     let engine = Engine::new(Config::default());
@@ -89,10 +107,7 @@ fn a_run_at_its_first_loss_is_not_held_to_cost_what_its_preparation_did() {
     for run in [1, 2] {
         engine.start(RunSpec::new(run, "KMeans"), 0.0).unwrap();
     }
-    // Reading, caching and statistics: eight passes over the data of 64 tasks before the first loss.
-    for _ in 0..8 {
-        engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
-    }
+    prepare(&engine, 1);
     engine.report(1, 0, 1.0, 9.0, &[]).unwrap();
     engine.observe(2, 9.0, &[stage(64, 0.2)]).unwrap();
     let shares = cores(&engine, 32, 9.0);
@@ -102,14 +117,7 @@ fn a_run_at_its_first_loss_is_not_held_to_cost_what_its_preparation_did() {
 #[test]
 fn a_run_whose_first_loss_is_no_number_still_prepares() {
     let share = |first: Option<f64>, stages: u32| {
-        let engine = Engine::new(Config::default());
-        engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
-        for _ in 0..8 {
-            engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
-        }
-        for (iteration, loss) in [(0, 1.0), (1, 0.9)] {
-            engine.report(1, iteration, loss, 9.0, &[stage(64, 0.2)]).unwrap();
-        }
+        let engine = experienced();
         engine.start(RunSpec::new(2, "KMeans"), 10.0).unwrap();
         if let Some(loss) = first {
             engine.report(2, 0, loss, 10.0, &[]).unwrap();
@@ -125,14 +133,7 @@ fn a_run_whose_first_loss_is_no_number_still_prepares() {
 
 #[test]
 fn an_unknown_run_is_taken_to_prepare_as_long_as_others_did() {
-    let engine = Engine::new(Config::default());
-    engine.start(RunSpec::new(1, "KMeans"), 0.0).unwrap();
-    for _ in 0..8 {
-        engine.observe(1, 1.0, &[stage(64, 0.2)]).unwrap();
-    }
-    for (iteration, loss) in [(0, 1.0), (1, 0.9)] {
-        engine.report(1, iteration, loss, 9.0, &[stage(64, 0.2)]).unwrap();
-    }
+    let engine = experienced();
     engine.start(RunSpec::new(2, "KMeans"), 10.0).unwrap();
     let shares = cores(&engine, 32, 10.0);
     assert!(shares[0] >= shares[1], "a newcomer with nine passes ahead of its first loss takes more: {shares:?}");
