@@ -4,9 +4,9 @@ import pathlib
 import re
 import subprocess
 
+from arbiter import waited
 from conftest import DEPS, newest
 from explain import Record
-from arbiter import waited
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 CLIENT = pathlib.Path(__file__).parent / "apps/scheduling/connect_client.py"
@@ -15,9 +15,8 @@ CLIENT = pathlib.Path(__file__).parent / "apps/scheduling/connect_client.py"
 @newest
 def test_a_remote_fit_is_a_run(spark, workspace):
     path, log = workspace / "record.jsonl", workspace / "log"
-    # Spark's sbin/start-connect-server.sh does this.
-    command = spark.command("spark-internal", conf={"spark.slaq.explain.path": path, "spark.connect.grpc.binding.port": "0"})
-    command = command[:command.index("--class")] + ["--class", SERVER, "spark-internal"]
+    # Spark's sbin/start-connect-server.sh submits this class too.
+    command = spark.command(SERVER, conf={"spark.slaq.explain.path": path, "spark.connect.grpc.binding.port": "0"})
     with log.open("w") as err, subprocess.Popen(command, env=spark.env(), stdout=subprocess.DEVNULL, stderr=err) as server:
         try:
             started = waited(lambda: re.search(r"server started at: \S+:(\d+)", log.read_text(errors="replace")), 120, lambda: log.read_text()[-3000:])
