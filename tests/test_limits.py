@@ -17,7 +17,7 @@ APP = "org.apache.spark.slaq.tests.Limits"
 def ran(spark, tmp_path_factory):
     """One application, with equal shares by weight so that the plan is known beforehand; three contexts in a row."""
     folder = tmp_path_factory.mktemp("limits")
-    done = spark.submit(APP, folder, "fair,,-1,shares", "fifo,FIFO,-1,shares", "lend,,100ms,lending,others,pools,barrier",
+    done = spark.submit(APP, folder, "fair,,-1,shares", "fifo,FIFO,-1,shares", "lend,,100ms,lending,others,alone,pools,barrier",
                         master="local[8]", conf={"spark.slaq.policy": "equal"}).check()
     return done, {name: Record(folder / f"{name}.jsonl") for name in ("fair", "fifo", "lend")}
 
@@ -44,6 +44,11 @@ def test_other_work_keeps_its_fair_share(ran):
     assert {plan["reserve"] for _, plan in spans} == {3}, "a third of 8 cores"
     running = sum(s * plan["othersRunning"] for s, plan in spans) / sum(s for s, _ in spans)
     assert running >= 8 / 3 * 0.85, f"other work ran {running} tasks"
+
+
+def test_other_work_has_all_cores_when_no_run_is_left(ran):
+    [running] = [float(line) for line in ran[0].lines("alone ")]
+    assert running >= 8 * 0.85, f"other work ran {running} tasks on 8 cores"
 
 
 def test_pools_of_users_are_left_alone(ran):

@@ -1,5 +1,7 @@
 package org.apache.spark.slaq.tests
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import org.apache.spark.{SparkContext, SparkConf}
 
 /**
@@ -9,6 +11,7 @@ import org.apache.spark.{SparkContext, SparkConf}
  */
 object Limits {
   private val TaskMillis = 100L
+  private val done = new AtomicInteger
 
   def main(args: Array[String]): Unit = args.tail.foreach { context =>
     val Array(name, mode, delay, scenarios @ _*) = context.split(",")
@@ -37,6 +40,20 @@ object Limits {
       SlowTraining.together(
         training(sc, "first", 1, 40, 4), training(sc, "second", 1, 40, 4),
         () => sc.parallelize(0 until 250, 250).foreach(_ => Thread.sleep(TaskMillis)))
+
+    // Work of no run that goes on when the only run has ended, and must have all cores then.
+    case "alone" =>
+      SlowTraining.together(
+        () => sc.parallelize(0 until 320, 320).foreach { _ =>
+          Thread.sleep(TaskMillis)
+          Limits.done.incrementAndGet()
+        },
+        () => {
+          training(sc, "before", 1, 16, 4)()
+          val (started, before) = (System.nanoTime(), done.get)
+          while (done.get < 300) Thread.sleep(10)
+          println(s"alone ${(done.get - before) * TaskMillis / ((System.nanoTime() - started) * 1e-6)}")
+        })
 
     // A run in the user's own pool, beside one that is planned.
     case "pools" =>

@@ -42,6 +42,8 @@ private[slaq] final class Planner(
   private val thread = new Thread(() => loop(), "slaq-planner")
   private val otherRunning = scheduler.map(s => new MeanRunning(s.accounts.others, Clock.wall()))
   private var epoch = 0L
+  // The first plan knows of no runs, and the one after the last run gives all cores to other work.
+  private var planning = true
 
   def start(): Unit = {
     scheduler.foreach(_.listen(coresChanged = () => due.release(), othersStarted = () => due.release()))
@@ -127,7 +129,7 @@ private[slaq] final class Planner(
       due.tryAcquire(epochMillis, TimeUnit.MILLISECONDS)
       due.drainPermits()
       if (!stopped.get) {
-        guarded(if (!active.isEmpty || epoch == 0) plan())
+        guarded(if (planning || !active.isEmpty) plan())
         // Runs that start together are planned for together.
         Thread.sleep(math.min(epochMillis, TogetherMillis))
       }
@@ -144,6 +146,7 @@ private[slaq] final class Planner(
     if (engine.isDefined && cores > 0) scheduler.foreach(_.plan(shares, reserve, cores))
     val now = Clock.wall()
     runs.foreach(run => shares.get(run.run.id).foreach(run.share(_, now)))
+    planning = runs.nonEmpty || cores == 0
     epoch += 1
     if (runs.nonEmpty && (record.isDefined || log.isDebugEnabled)) {
       val plan = Plan(epoch, cores, others, reserve, otherRunning.fold(0.0)(_.since(now)), shares, explained())

@@ -31,7 +31,8 @@ private[spark] final class RunAccounts(lendDelay: Option[Long]) {
     account
   }
 
-  def close(run: Long): Unit = opened.remove(run)
+  /** Closes the account of a run; tasks that it left behind start without limits from now on. */
+  def close(run: Long): Unit = Option(opened.remove(run)).foreach(_.lift())
 
   /**
    * Sets the shares of a plan.
