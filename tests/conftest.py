@@ -7,6 +7,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass, field
 
@@ -86,9 +87,24 @@ class Spark:
 
     def submit(self, program: str, *args, timeout: float = 240, env: dict[str, str] | None = None, cwd=None, **options) -> Result:
         """Runs a program to its end and returns what it left; see `command` for the options."""
-        done = subprocess.run(self.command(program, *args, **options), env=self.env(env), cwd=cwd, text=True,
-                              capture_output=True, timeout=timeout)
-        return Result(done.returncode, done.stdout, done.stderr)
+        with subprocess.Popen(self.command(program, *args, **options), env=self.env(env), cwd=cwd, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                out, err = stacks(process)
+                raise AssertionError(f"no end within {timeout} s\n{err[-6000:]}\n{out[-30000:]}") from None
+        return Result(process.returncode, out, err)
+
+
+def stacks(process: subprocess.Popen) -> tuple[str, str]:
+    """Ends a JVM that hangs; the first of its outputs ends with the stacks of its threads."""
+    process.send_signal(signal.SIGQUIT)
+    try:
+        return process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()
 
 
 @pytest.fixture(scope="session", params=sorted(SCALA), ids=lambda line: f"spark-{line}")

@@ -29,7 +29,7 @@ class Told:
 
 
 def submit(spark: Spark, workloads: str, conf: dict | None = None, **options) -> Told:
-    return Told(spark.submit(APP, workloads, conf=conf, timeout=900, **options))
+    return Told(spark.submit(APP, workloads, conf=conf, timeout=400, **options))
 
 
 def same(kind: str, losses: list[float], expected: list[float], progress) -> bool:
@@ -249,3 +249,9 @@ def test_context_stopped_in_the_middle_of_a_fit(spark):
     assert told.result.lines("STOPPED ")
     (run,) = told.runs
     assert run["outcomes"] in (["failed"], ["abandoned"]) and not run["open"] and len(run["losses"]) >= 3
+
+
+def test_classes_that_were_loaded_before_are_woven_too(spark):
+    told = submit(spark, "early")
+    check_exact(told)
+    assert {r["tier"] for r in told.runs} == {"weave"}

@@ -244,6 +244,8 @@ def redefine(spark: Spark, cwd: pathlib.Path, java_home: str | None):
         content.writestr("probe.txt", "here")
     found = outcomes(java(spark, cwd, jar, main="org.apache.spark.slaq.loss.JvmtiApp", java_home=java_home))
     assert (found["before"], found["redefined"], found["after"]) == ("41", "0", "42")
+    assert (found["loaded"], found["to be replaced"], found["replaced"]) == ("true false", "0", "42")
+    assert (found["of another build"], found["not replaced"]) == ("0", "41"), "only the class that the replacement was made from"
     assert found["fails verification"] == "62 JVMTI_ERROR_FAILS_VERIFICATION"
     assert found["not a class file"] == "JVMTI_ERROR_INVALID_CLASS_FORMAT"
     assert found["another class's bytes"] == "JVMTI_ERROR_NAMES_DONT_MATCH"

@@ -2,8 +2,8 @@
 //!
 //! Every export runs inside [`guard`], so that whatever happens becomes a Java exception and never unwinds into the
 //! JVM. Engines are known to the JVM by numbers in a table: a handle that was closed is an exception and not a dangling
-//! pointer, and a call that is under way keeps its engine alive. Nothing here calls back into the JVM, keeps a reference
-//! to its objects, or starts a thread.
+//! pointer, and a call that is under way keeps its engine alive. Nothing here calls back into the JVM, starts a thread, or
+//! keeps a reference to its objects but the one in `tool.rs`.
 #![allow(unsafe_code)]
 
 mod arbiter;

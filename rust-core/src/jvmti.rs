@@ -1,18 +1,24 @@
-//! Three calls of the JVM's tool interface (JVMTI): extend the system class path, redefine a class, name an error.
+//! What is used of the JVM's tool interface (JVMTI): extend the system class path, replace a class as it is loaded or
+//! redefine one that is, name an error.
 //!
-//! The loss probes are woven into classes that are loaded already, in a JVM that was started without an agent. Native
-//! code may ask the running JVM for a tool environment at any time, so neither a command line flag nor an attach is
-//! needed, and a rewrite that fails verification is refused with a code and leaves the class as it was.
+//! The loss probes are woven into classes of a JVM that was started without an agent. Native code may ask the running
+//! JVM for a tool environment at any time, so neither a command line flag nor an attach is needed. A class that loads
+//! later gets its new bytes in [`on_class_file`], at no cost to programs that never use it. For one that is loaded
+//! already a rewrite that fails verification is refused with a code and leaves the class as it was.
 //!
-//! This is the only file with raw foreign calls. `jni` binds no JVMTI, and three functions don't justify a dependency:
+//! This is the only file with raw foreign calls. `jni` binds no JVMTI, and a few functions don't justify a dependency:
 //! the tables below are laid out by hand after `jvmti.h`, with the position of each used entry checked at compile time.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::mem::{offset_of, size_of};
-use std::ptr::null_mut;
+use std::panic::catch_unwind;
+use std::ptr::{null, null_mut};
+use std::slice;
 
 use parking_lot::Mutex;
+
+use crate::replacements::Replacements;
 
 /// What a JVMTI function returns: 0 for success, a `JVMTI_ERROR_*` number when positive, and, from [`Tool::attach`]
 /// only, a `JNI_E*` number when negative.
@@ -36,11 +42,18 @@ struct Invoke {
 /// The tool interface (`jvmtiEnv`), up to the last entry used. `jvmti.h` counts its entries from 1.
 #[repr(C)]
 struct Functions {
-    to_46: [Entry; 46],
+    to_1: [Entry; 1],
+    set_event_notification_mode: unsafe extern "C" fn(Environment, i32, i32, *mut c_void, ...) -> Code,
+    to_45: [Entry; 43],
+    allocate: unsafe extern "system" fn(Environment, i64, *mut *mut c_uchar) -> Code,
     deallocate: unsafe extern "system" fn(Environment, *mut c_uchar) -> Code,
-    to_86: [Entry; 39],
+    to_77: [Entry; 30],
+    get_loaded_classes: unsafe extern "system" fn(Environment, *mut i32, *mut *mut *mut c_void) -> Code,
+    to_86: [Entry; 8],
     redefine_classes: unsafe extern "system" fn(Environment, i32, *const Definition) -> Code,
-    to_126: [Entry; 39],
+    to_121: [Entry; 34],
+    set_event_callbacks: unsafe extern "system" fn(Environment, *const Callbacks, i32) -> Code,
+    to_126: [Entry; 4],
     dispose_environment: unsafe extern "system" fn(Environment) -> Code,
     get_error_name: unsafe extern "system" fn(Environment, Code, *mut *mut c_char) -> Code,
     to_141: [Entry; 13],
@@ -54,8 +67,12 @@ const _: () = {
         (entry - 1) * size_of::<Entry>()
     }
     assert!(offset_of!(Invoke, get_env) == at(7));
+    assert!(offset_of!(Functions, set_event_notification_mode) == at(2));
+    assert!(offset_of!(Functions, allocate) == at(46));
     assert!(offset_of!(Functions, deallocate) == at(47));
+    assert!(offset_of!(Functions, get_loaded_classes) == at(78));
     assert!(offset_of!(Functions, redefine_classes) == at(87));
+    assert!(offset_of!(Functions, set_event_callbacks) == at(122));
     assert!(offset_of!(Functions, dispose_environment) == at(127));
     assert!(offset_of!(Functions, get_error_name) == at(128));
     assert!(offset_of!(Functions, add_capabilities) == at(142));
@@ -76,8 +93,70 @@ struct Definition {
 #[repr(C)]
 struct Capabilities([u32; 4]);
 
-/// `can_redefine_classes` is the tenth flag.
-const REDEFINE: Capabilities = Capabilities([1 << 9, 0, 0, 0]);
+/// `can_redefine_classes` is the tenth flag, `can_generate_all_class_hook_events` the 27th.
+const NEEDED: Capabilities = Capabilities([1 << 9 | 1 << 26, 0, 0, 0]);
+
+/// `jvmtiEventCallbacks`, up to the one used: events are counted from 50.
+#[repr(C)]
+struct Callbacks {
+    to_53: [Entry; 4],
+    class_file_load_hook: OnClassFile,
+}
+
+/// `jvmtiEventClassFileLoadHook`.
+type OnClassFile = unsafe extern "system" fn(
+    Environment,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *const c_char,
+    *mut c_void,
+    i32,
+    *const c_uchar,
+    *mut i32,
+    *mut *mut c_uchar,
+);
+
+/// `JVMTI_EVENT_CLASS_FILE_LOAD_HOOK`.
+const CLASS_FILE_LOAD_HOOK: i32 = 54;
+
+/// `JVMTI_ENABLE`.
+const ENABLE: i32 = 1;
+
+/// What classes become when they are loaded.
+static REPLACEMENTS: Replacements = Replacements::new();
+
+/// The JVM is about to define a class. Called on the thread that loads it, for every class, so it does nothing but look
+/// the class up; it neither calls the JVM's Java side nor takes a lock that a caller of the JVM holds.
+unsafe extern "system" fn on_class_file(
+    env: Environment,
+    _jni: *mut c_void,
+    redefined: *mut c_void,
+    _loader: *mut c_void,
+    name: *const c_char,
+    _domain: *mut c_void,
+    length: i32,
+    bytes: *const c_uchar,
+    new_length: *mut i32,
+    new_bytes: *mut *mut c_uchar,
+) {
+    if !redefined.is_null() || name.is_null() || bytes.is_null() {
+        return;
+    }
+    // SAFETY: the JVM passes a terminated name and `length` bytes, for the duration of the call.
+    let (name, original) = unsafe { (CStr::from_ptr(name), slice::from_raw_parts(bytes, length.max(0) as usize)) };
+    let Ok(Some(replacement)) = catch_unwind(|| REPLACEMENTS.take(name, original)) else { return };
+    let mut space: *mut c_uchar = null_mut();
+    // SAFETY: `env` is the environment that the event is for; the JVM frees what is allocated by it, and reads it only
+    // after this returns.
+    unsafe {
+        if ((**env).allocate)(env, replacement.len() as i64, &mut space) == NONE {
+            space.copy_from_nonoverlapping(replacement.as_ptr(), replacement.len());
+            *new_length = replacement.len() as i32;
+            *new_bytes = space;
+        }
+    }
+}
 
 /// A tool environment of the running JVM that may redefine classes.
 #[derive(Clone, Copy)]
@@ -112,7 +191,7 @@ impl Tool {
         }
         let env: Environment = env.cast();
         // SAFETY: GetEnv succeeded, so `env` is a JVMTI environment.
-        let code = unsafe { ((**env).add_capabilities)(env, &REDEFINE) };
+        let code = unsafe { ((**env).add_capabilities)(env, &NEEDED) };
         if code != NONE {
             // SAFETY: as above, and nobody else knows `env`.
             unsafe { ((**env).dispose_environment)(env) };
@@ -125,6 +204,40 @@ impl Tool {
     pub(crate) fn add_to_system_class_path(self, jar: &CStr) -> Code {
         // SAFETY: an environment is valid once attached; the JVM copies the path.
         unsafe { ((**self.0).add_to_system_class_loader_search)(self.0, jar.as_ptr()) }
+    }
+
+    /// Has a class of this name (`java/lang/Object`) and these bytes replaced by others when it is loaded. If the others
+    /// fail verification, so does the class: only certain rewrites may be given.
+    pub(crate) fn replace_on_load(self, name: &CStr, original: Vec<u8>, replacement: Vec<u8>) -> Code {
+        REPLACEMENTS.put(name, original, replacement);
+        let callbacks = Callbacks { to_53: [null(); 4], class_file_load_hook: on_class_file };
+        // SAFETY: an environment is valid once attached; the JVM copies the table. The function stays where it is,
+        // since the class loader that this library belongs to is kept: see `tool.rs`.
+        unsafe {
+            match ((**self.0).set_event_callbacks)(self.0, &callbacks, size_of::<Callbacks>() as i32) {
+                NONE => ((**self.0).set_event_notification_mode)(self.0, ENABLE, CLASS_FILE_LOAD_HOOK, null_mut()),
+                code => code,
+            }
+        }
+    }
+
+    /// All classes that are loaded now, as local references of the current native frame.
+    ///
+    /// # Errors
+    /// The JVM's code if it can't say.
+    pub(crate) fn loaded_classes(self) -> Result<Vec<*mut c_void>, Code> {
+        let (mut count, mut classes) = (0, null_mut());
+        // SAFETY: an environment is valid once attached; both are received, the array being ours to give back.
+        unsafe {
+            match ((**self.0).get_loaded_classes)(self.0, &mut count, &mut classes) {
+                NONE => {
+                    let list = slice::from_raw_parts(classes, count.max(0) as usize).to_vec();
+                    ((**self.0).deallocate)(self.0, classes.cast());
+                    Ok(list)
+                }
+                code => Err(code),
+            }
+        }
     }
 
     /// Replaces the byte code of a loaded class. 62 (`JVMTI_ERROR_FAILS_VERIFICATION`) and every other code but 0

@@ -63,6 +63,7 @@ mod order;
 pub mod plan;
 pub mod policy;
 pub mod prior;
+mod replacements;
 mod run;
 pub mod sim;
 pub mod simplex;

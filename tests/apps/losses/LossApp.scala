@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.apache.spark.slaq.test
 
-import java.util.concurrent.{Callable, ConcurrentHashMap, CountDownLatch, Executors, TimeUnit}
+import java.util.concurrent.{Callable, ConcurrentHashMap, CountDownLatch, TimeUnit}
 
 import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkConf, SparkContext}
 import org.apache.spark.ml.classification.LogisticRegression
+import org.apache.spark.ml.clustering.KMeans
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.slaq.loss.{LossTap, Run}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.util.ThreadUtils
 
 /**
  * Trains with everything that MLlib has, several fits at a time, and prints what the loss tap told of it:
@@ -20,12 +22,15 @@ import org.apache.spark.sql.SparkSession
  *   PROPERTY value   the run's local property on each user thread when all is done
  *
  * Arguments: `all` or names of [[Workloads]] with commas; `restart`: two contexts in one JVM; `stop`: the context is
- * stopped in the middle of a fit.
+ * stopped in the middle of a fit; `early`: classes to weave are loaded before the context.
  */
 object LossApp {
   def main(args: Array[String]): Unit = args.headOption.getOrElse("all") match {
     case "restart" => for (_ <- 1 to 2) session(_.fits(Set("logistic", "kmeans"), 2))
     case "stop" => stopInTheMiddle()
+    case "early" =>
+      new KMeans().getK // loads classes before there is a context, and so before anything of ours
+      session(_.fits(Set("kmeans", "old-kmeans"), 1))
     case names => session(_.fits(names.split(',').toSet, 4))
   }
 
@@ -50,7 +55,7 @@ object LossApp {
 
     def fits(names: Set[String], threads: Int): Unit = {
       val all = new Workloads(spark).all.filter { case (name, _) => names("all") || names(name) }
-      val pool = Executors.newFixedThreadPool(threads)
+      val pool = ThreadUtils.newDaemonFixedThreadPool(threads, "fits")
       val done = all.map { case (name, fit) => name -> pool.submit(new Callable[Seq[(String, Any)]] {
         override def call(): Seq[(String, Any)] = {
           sc.setLocalProperty(LossTap.NameProperty, name)

@@ -12,6 +12,17 @@ private[slaq] final class Jvmti private () {
   @native def addToSystemClassPath(path: String): Int
 
   /**
+   * Has a class replaced when it is loaded, by whichever class loader, if its bytes are the original ones.
+   *
+   * @param name with slashes
+   * @param replacement must be a valid class: what fails verification fails when it is used
+   */
+  @native def replaceOnLoad(name: String, original: Array[Byte], replacement: Array[Byte]): Int
+
+  /** All classes that are loaded now. */
+  @native def loadedClasses(): Array[Class[_]]
+
+  /**
    * Replaces the byte code of one loaded class. Any code but 0 leaves the class as it was: 62 is byte code that fails
    * verification.
    */
