@@ -8,16 +8,13 @@ from arbiter import Arbiter
 from conftest import PLUGIN, ROOT, SHORT_LIVED
 
 TROUBLE = re.compile(r"^\d+ (?:WARN|ERROR) .*$", re.M)
-# What Spark says by itself on a machine like this.
+# What Spark says by itself: of a machine like this,
 USUAL = re.compile(r"NativeCodeLoader|Utils: (?:Your hostname|Set SPARK_LOCAL_IP)|InstanceBuilder|BLAS|LAPACK"
-                   r"|Initial job has not accepted any resources"  # after 15 s without an executor, which takes long to start here
-                   r"|TransportResponseHandler: Ignoring response"  # an answer that came after 5 s,
-                   r"|TransportClient: Failed to send"  # or a message to an executor that has just left
-                   # A task that was launched in the instant in which its executor retires cannot cache: it runs again elsewhere.
-                   r"|BlockSavedOnDecommissionedBlockManagerException"
-                   r"|unknown shuffle"  # Spark's ContextCleaner was faster than the migration of what it cleaned,
-                   r"|No more replicas available for broadcast_"  # or a broadcast is dropped everywhere as an executor leaves
-                   r"|(?:remov|clean)\w*(?: block)? broadcast|Could not find BlockManagerEndpoint")  # or is to be, by one that left
+                   r"|Initial job has not accepted any resources"  # (after 15 s without an executor, which takes long to start here)
+                   # and of messages, blocks and broadcasts whose executor has just left, which it forgets or finds elsewhere.
+                   # What its scheduler says, of lost tasks and executors above all, is our affair.
+                   r"|(?:WARN|ERROR) (?:ShuffleStatus|MapOutputTracker\w*|BlockManager\w*|ContextCleaner|Transport(?:Client|\w+Handler)|Inbox|Outbox|Dispatcher):"
+                   r"|unknown shuffle|(?:remov|clean)\w*(?: block)? broadcast")
 
 
 class App:

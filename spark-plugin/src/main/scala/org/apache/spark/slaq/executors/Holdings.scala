@@ -32,12 +32,6 @@ private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocation
     active().filter(id => scheduler.forall(_.isExecutorAlive(id))).map(id => Executor(id, cached.getOrElse(id, 0), scheduler.exists(_.isExecutorBusy(id))))
   }
 
-  /** Whether some RDD that is to be cached is not there as a whole. */
-  def caching(): Boolean = {
-    val whole = sc.getRDDStorageInfo.filter(info => info.numCachedPartitions >= info.numPartitions).map(_.id).toSet
-    sc.getPersistentRDDs.keys.exists(id => !whole(id))
-  }
-
   /** Whether shuffle output lies with executors, which would be lost with them. */
   def shuffled(): Boolean = sc.env.mapOutputTracker match {
     case tracker: MapOutputTrackerMaster => tracker.shuffleStatuses.values.exists(_.numAvailableMapOutputs > 0)

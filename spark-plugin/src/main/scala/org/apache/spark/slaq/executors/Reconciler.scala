@@ -17,6 +17,7 @@ private[slaq] final class Reconciler(
     shim: SchedulerBackendShim,
     backend: ExecutorAllocationClient,
     holdings: Holdings,
+    caching: Caching,
     decommission: Boolean)
     extends Logging {
 
@@ -28,7 +29,7 @@ private[slaq] final class Reconciler(
     if (surplus > 0) {
       since = since.orElse(Some(System.nanoTime()))
       val victims = Reconciler.victims(holdings.executors(), surplus)
-      retire(if (mayInterrupt) victims else victims.filterNot(_.busy))
+      if (mayInterrupt) retire(victims)
     } else {
       since = None
       if (most == 0 && surplus == 0 && pausable) retire(holdings.executors())
@@ -36,10 +37,11 @@ private[slaq] final class Reconciler(
   }
 
   /**
-   * A task that caches a block fails if its executor was decommissioned meanwhile, which counts against the job. While
-   * caching is under way, the busy have time to end their tasks; not for ever, since what lacks memory is never whole.
+   * A task that caches a block fails if its executor was decommissioned meanwhile, which counts against the job; and an
+   * idle executor may get such a task in the same instant. So nobody retires while caching is under way; not for ever,
+   * since what lacks memory is never whole.
    */
-  private def mayInterrupt: Boolean = since.forall(System.nanoTime() - _ > Reconciler.PatienceNanos) || !holdings.caching()
+  private def mayInterrupt: Boolean = since.forall(System.nanoTime() - _ > Reconciler.PatienceNanos) || !caching.underWay
 
   private def retire(victims: Seq[Executor]): Unit = if (victims.nonEmpty) {
     if (decommission) {
