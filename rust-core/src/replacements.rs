@@ -29,7 +29,10 @@ impl Replacements {
     pub(crate) fn take(&self, name: &CStr, original: &[u8]) -> Option<Vec<u8>> {
         let found = self.0.lock().remove(name)?;
         if found.original != original {
-            log::warn!("{} is not as its class file says, so its exact losses are not available", name.to_string_lossy());
+            log::warn!(
+                "{} is not as its class file says, so its exact losses are not available",
+                name.to_string_lossy()
+            );
             return None;
         }
         Some(found.bytes)
