@@ -96,7 +96,7 @@ def submit(main: str, machine: Machine, conf: dict[str, str], folder: pathlib.Pa
     if machine.emulated:
         # Where the cores are emulated, computing is small and compiling it well costs more than it saves; two processors
         # have to carry it all.
-        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"]
+        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC"]
     for key, value in settings.items():
         command += ["--conf", f"{key}={value}"]
     return command + [str(test_jar(machine.line))]

@@ -18,8 +18,9 @@ DEPS = pathlib.Path(
     os.environ.get("SLAQ_DEPS") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "slaq")
 )
 SCALA = {"3.5": "2.12", "4.2": "2.13"}
-# Programs of the tests live for seconds: compiling them well costs more than it saves.
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Programs of the tests live for seconds: compiling them well costs more than it saves. Compiling them less shrinks the room
+# for code to 48 MB, which all of MLlib at once fills; the JVM then dies in the middle of a task.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 PLUGIN = "org.apache.spark.slaq.SlaqPlugin"
 
 

@@ -105,7 +105,7 @@ def panicking_library() -> pathlib.Path:
 def test_a_panic_in_any_export_is_an_exception_with_its_text(spark, tmp_path, panicking_library):
     found = outcomes(java(spark, tmp_path, "panics", properties={"spark.slaq.native.path": panicking_library}))
     calls = [name.removesuffix(" works") for name in found if name.endswith(" works")]
-    assert len(calls) == 13 and found["not covered"] == ""
+    assert len(calls) == 15 and found["not covered"] == ""
     for call in calls:
         assert found[f"{call} formatted"].startswith("IllegalStateException: panic in the native library: index out of bounds")
         assert found[f"{call} literal"] == "IllegalStateException: panic in the native library: a literal"

@@ -190,6 +190,8 @@ object NativeApp {
       "outlook" -> (() => native.outlook(handle, 4, 1.0).nonEmpty),
       "finish" -> (() => native.finish(handle, 1, 1.0)),
       "addToSystemClassPath" -> (() => jvmti.addToSystemClassPath("/nowhere.jar")),
+      "replaceOnLoad" -> (() => jvmti.replaceOnLoad("no/such/Class", Array[Byte](1), Array[Byte](2))),
+      "loadedClasses" -> (() => jvmti.loadedClasses().length),
       "redefine" -> (() => jvmti.redefine(classOf[Panics], Array[Byte](1, 2, 3))),
       "errorName" -> (() => jvmti.errorName(62)),
       "close" -> (() => native.close(handle)))
