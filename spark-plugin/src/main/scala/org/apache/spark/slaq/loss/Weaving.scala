@@ -105,13 +105,9 @@ private[loss] object Weaving extends Logging {
   private def weaveAll(jvmti: Jvmti, probes: Class[_], started: Long): Set[String] = {
     val woven = Hook.owners.map(owner => owner -> weaveOne(jvmti, owner))
     val early = jvmti.loadedClasses().filter(loaded => Hook.owners.contains(internal(loaded)) && ours(loaded))
-    val refused = early.flatMap { loaded =>
-      val owner = internal(loaded)
-      woven.collectFirst { case (`owner`, Right(code)) => jvmti.redefine(loaded, code) }.filter(_ != 0).map { error =>
-        owner -> s"the JVM refuses the woven class (${jvmti.errorName(error)})"
-      }
-    }.toMap
-    val outcomes = woven.map { case (owner, outcome) => owner -> outcome.flatMap(_ => refused.get(owner).toLeft(())) }
+    val outcomes: Seq[(String, Either[String, Unit])] = woven.map { case (owner, outcome) =>
+      owner -> outcome.flatMap(code => early.find(internal(_) == owner).fold[Either[String, Unit]](Right(()))(redefine(jvmti, _, code)))
+    }
     val names = outcomes.collect { case (owner, Right(())) => owner }
     probes.getMethod("setWoven", classOf[Array[String]]).invoke(null, names.toArray)
     logInfo(s"SLAQ wove loss probes into ${names.length} classes in ${(System.nanoTime() - started) / 1000000} ms: " +
@@ -124,6 +120,11 @@ private[loss] object Weaving extends Logging {
       case _ =>
     }
     names.toSet
+  }
+
+  private def redefine(jvmti: Jvmti, loaded: Class[_], code: Array[Byte]): Either[String, Unit] = {
+    val error = jvmti.redefine(loaded, code)
+    Either.cond(error == 0, (), s"the JVM refuses the woven class (${jvmti.errorName(error)})")
   }
 
   private def internal(loaded: Class[_]): String = loaded.getName.replace('.', '/')
