@@ -95,7 +95,7 @@ def submit(main: str, machine: Machine, conf: dict[str, str], folder: pathlib.Pa
                "--driver-memory", machine.memory, "--class", main]
     if machine.emulated:
         # Where the cores are emulated, computing is small and compiling it well costs more than it saves; two processors
-        # have to carry it all.
+        # have to carry it all. Compiling less shrinks the room for code to 48 MB, which many algorithms at once may fill.
         command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC"]
     for key, value in settings.items():
         command += ["--conf", f"{key}={value}"]
