@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import random
+import sys
 from collections.abc import Sequence
 
 
@@ -48,6 +49,16 @@ CATALOGUE = (
     Training("logistic-l1", "late", 25, 27),
 )
 
+# The same kinds, and two more, on other data: the policy's settings are chosen on their curves, not on those of the schedules.
+OTHERS = (
+    ("logistic", "dense", 25), ("logistic", "cancer", 40), ("softmax", "mnist", 25), ("svc", "dense", 20), ("svc", "cancer", 40),
+    ("linear", "air", 25), ("perceptron", "mnist", 30), ("perceptron", "late", 40), ("kmeans", "mnist", 25), ("kmeans", "dense", 25),
+    ("kmeans", "late", 20), ("mixture", "cancer", 25), ("boosting", "delay", 20), ("boosting-class", "late", 20),
+    ("boosting-class", "cancer", 20), ("factorisation", "dense", 30), ("factorisation-value", "delay", 30), ("survival", "air", 30),
+    ("svm-sgd", "dense", 30), ("svm-sgd", "cancer", 40), ("logistic-rdd", "mnist", 25), ("huber", "air", 25),
+    ("logistic-l1", "cancer", 25), ("logistic-l1", "dense", 20),
+)
+
 
 def widths(cores: int) -> list[int]:
     """Partitions of data for so many cores: Spark's own default is one a core, its tuning guide advises more."""
@@ -81,9 +92,20 @@ def schedule(fits: int, cores: int, load: float, millis: int, widths: Sequence[i
     return fits_
 
 
+def alone(trainings: Sequence[tuple[str, str, int]], partitions: int, millis: int) -> list[Fit]:
+    """Trainings for scripts/record-curves, which runs one after the other."""
+    return [Fit(f"{kind}-{data}", kind, data, partitions, millis, iterations, 0.0, seed)
+            for seed, (kind, data, iterations) in enumerate(trainings, 1)]
+
+
 REAL_MILLIS = 30  # what a task computes on the full data sets, roughly
 
 
 def text(fits: list[Fit]) -> str:
     """As the Workload program reads it: a line a fit, fields separated by tabs."""
     return "".join("\t".join(str(v) for v in dataclasses.astuple(fit)) + "\n" for fit in fits)
+
+
+if __name__ == "__main__":
+    trainings = {"schedule": [(t.kind, t.data, t.iterations) for t in CATALOGUE], "others": OTHERS}[sys.argv[1]]
+    print(text(alone(trainings, 12, 40)), end="")

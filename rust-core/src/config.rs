@@ -16,14 +16,14 @@ pub struct Config {
     pub fairness: f64,
     /// Cores that every run gets while there are enough, 1 to 1024; key `floor`, default 1.
     pub floor: u32,
-    /// Seconds ahead over which a run's gain is judged, 0 (= one epoch) to 3600; key `horizon`, default 3.
+    /// Seconds ahead over which a run's gain is judged, 0 (= one epoch) to 3600; key `horizon`, default 5.
     pub horizon: f64,
     /// Expected loss reduction of a run without losses, as a multiple of the typical curve's, 0 to 100;
     /// key `prior.height`, default 1.
     pub prior_height: f64,
-    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.2.
+    /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.1.
     pub goal: f64,
-    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.01.
+    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.005.
     pub end: f64,
     /// Longest time in seconds that a run goes without a core while runs outnumber cores, 0.1 to 3600;
     /// key `rotation.age`, default 5.
@@ -41,10 +41,10 @@ impl Default for Config {
             epoch: 1.0,
             fairness: 0.0,
             floor: 1,
-            horizon: 3.0,
+            horizon: 5.0,
             prior_height: 1.0,
-            goal: 0.2,
-            end: 0.01,
+            goal: 0.1,
+            end: 0.005,
             rotation_age: 5.0,
             priors_path: None,
             oracle_path: None,

@@ -94,7 +94,8 @@ mod tests {
             loss in 0.0..1.0f64, rate in 1e-6..5.0f64, left in 1.0..1e6f64, goal in 0.0..10.0f64, end in 0.0..10.0f64,
             tasks in 1u32..5000, each in 0.0..100.0f64, seconds in 0.0..1e4f64, cores in 0u32..5000) {
             let mut speed = Speed::default();
-            speed.observe(&[Stage { tasks, task_seconds: f64::from(tasks) * each, longest_seconds: each, span_seconds: each }], each, 1);
+            speed.observe(&Stage { tasks, task_seconds: f64::from(tasks) * each, longest_seconds: each, span_seconds: each });
+            speed.end(each, 1);
             let value = value(loss, |h| loss * (1.0 - (-rate * h).exp()), left, Wants { goal, end });
             let outlook = Outlook { value, speed, guess: 1.0 };
             let gain = outlook.gain(cores, seconds);

@@ -7,13 +7,11 @@ use crate::spec::RunSpec;
 use crate::speed::{Speed, Stage};
 use std::sync::Arc;
 
-/// Stages kept between two reports.
-const MOST_STAGES: usize = 16;
 /// Losses from which on the forecast is believed rather than the typical curve.
 const ENOUGH: u32 = 4;
-/// Losses at which forecast and typical curve count alike.
+/// Losses at which forecast and typical curve count alike in how far the run will fall at all.
 const YOUNG: f64 = 4.0;
-/// Weight that the course of earlier runs keeps however long the run, once many were seen.
+/// Weight against the forecast of the course of earlier runs, once many were seen.
 const KEPT: f64 = 0.8;
 /// Bounds of what a run has ahead before its first loss, in iterations.
 const MOST_LEAD: f64 = 20.0;
@@ -25,7 +23,12 @@ const FAR: f64 = 100.0;
 pub(crate) struct Run {
     pub spec: RunSpec,
     pub model: LossModel,
+    /// Of its iterations; while none has ended, what is expected of them.
     pub speed: Speed,
+    /// Of the iteration after the first loss.
+    first: Speed,
+    /// Core-seconds of the heaviest stage before the first loss.
+    heaviest: f64,
     /// Recorded losses, for the oracle.
     pub recorded: Option<Arc<[f64]>>,
     /// Value of h more iterations.
@@ -36,8 +39,6 @@ pub(crate) struct Run {
     preparation: f64,
     /// When the last iteration ended, or the run started.
     since: f64,
-    /// Stages since then.
-    stages: Vec<Stage>,
     /// Last time that it had a core.
     pub served: f64,
 }
@@ -48,12 +49,13 @@ impl Run {
             spec,
             model: LossModel::default(),
             speed: Speed::default(),
+            first: Speed::default(),
+            heaviest: 0.0,
             recorded,
             value: Falls::tabulate(|_| 0.0),
             service: 0.0,
             preparation: 0.0,
             since: now,
-            stages: Vec::new(),
             served: now,
         }
     }
@@ -66,29 +68,30 @@ impl Run {
     /// Work without a loss.
     pub fn observe(&mut self, stages: &[Stage]) {
         self.service += stages.iter().map(|s| s.task_seconds).filter(|s| s.is_finite() && *s > 0.0).sum::<f64>();
-        // A run that reports nothing for long must not grow.
-        if self.stages.len() + stages.len() <= MOST_STAGES {
-            self.stages.extend_from_slice(stages);
-        }
-        if self.points() == 0 {
-            self.expect();
+        for stage in stages {
+            match self.points() {
+                0 => self.expect(stage),
+                1 => self.first.observe(stage),
+                _ => self.speed.observe(stage),
+            }
         }
     }
 
     /// What comes before the first loss (reading, caching, statistics) is not an iteration, but its heaviest stage goes
-    /// over the data as an iteration will: its cost serves until one is known.
-    fn expect(&mut self) {
-        let work = |s: &&Stage| if s.task_seconds.is_finite() { s.task_seconds } else { 0.0 };
-        if let Some(heaviest) = self.stages.iter().max_by(|a, b| work(a).total_cmp(&work(b))) {
+    /// over the data as an iteration will: its cost serves until one is known. A single task may only have looked at the
+    /// first rows.
+    fn expect(&mut self, stage: &Stage) {
+        if stage.tasks > 1 && stage.task_seconds > self.heaviest {
+            self.heaviest = stage.task_seconds;
             self.speed = Speed::default();
-            self.speed.observe(std::slice::from_ref(heaviest), heaviest.span_seconds, 1);
+            self.speed.observe(stage);
+            self.speed.end(stage.span_seconds, 1);
         }
     }
 
     /// The most cores that its work so far could use; no limit while nothing was seen of it.
     pub fn width(&self) -> u32 {
-        let seen = self.stages.iter().map(|s| s.tasks).max();
-        self.speed.most_useful().into_iter().chain(seen).max().unwrap_or(u32::MAX)
+        self.speed.most_useful().unwrap_or(u32::MAX)
     }
 
     /// An iteration ended with this loss.
@@ -100,12 +103,11 @@ impl Run {
                 0 => self.preparation = self.service,
                 known => {
                     if known == 1 {
-                        self.speed = Speed::default();
+                        self.speed = std::mem::take(&mut self.first);
                     }
-                    self.speed.observe(&self.stages, now - self.since, done);
+                    self.speed.end(now - self.since, done);
                 }
             }
-            self.stages.clear();
             self.since = now;
         }
         self.model.push(iteration, if self.spec.maximise { -loss } else { loss });
@@ -158,10 +160,10 @@ impl Run {
         let (most, left) = (self.left(), self.expected_left(&typical));
         self.value = match (history.first(), history.last()) {
             (Some((k0, first)), Some((k, last))) if history.points() >= ENOUGH => {
-                let (range, trust) = (self.range(first - last, &typical), self.trust(&typical));
+                let (range, trust) = (self.range(first - last, &typical), 1.0 - KEPT * typical.reliance());
                 let falls = self.model.falls();
                 let k = f64::from(k - k0);
-                // A run that stalls may still do what its kind usually does: that keeps it from starving on one bad forecast.
+                // A run that stalls may still do what others of its kind did.
                 let fall = |ahead: f64| {
                     let ahead = ahead.min(most);
                     trust * falls.at(ahead) / range + (1.0 - trust) * (typical.at(k) - typical.at(k + ahead)).max(0.0)
@@ -176,12 +178,6 @@ impl Run {
         };
     }
 
-    /// Weight of the forecast against the typical curve.
-    fn trust(&self, typical: &Typical) -> f64 {
-        let reliance = KEPT * typical.reliance();
-        1.0 - (YOUNG / (YOUNG + f64::from(self.points()))).max(reliance)
-    }
-
     /// Whole loss reduction that the run is expected to make, > 0; infinite when nothing has fallen or is expected to.
     fn range(&self, fallen: f64, typical: &Typical) -> f64 {
         let history = self.model.history();
@@ -190,9 +186,8 @@ impl Run {
         let left = typical.at(f64::from(k - k0)).clamp(0.0, 0.95);
         let fallen = fallen.max(0.0);
         let usual = fallen * left / (1.0 - left);
-        // A lucky forecast is no reason for a grab.
-        let forecast = forecast.min(2.0 * fallen / (1.0 - left));
-        let trust = self.trust(typical);
+        let young = YOUNG / (YOUNG + f64::from(self.points()));
+        let trust = 1.0 - young.max(KEPT * typical.reliance());
         let range = fallen + trust * forecast + (1.0 - trust) * usual;
         if range > 0.0 { range } else { f64::INFINITY }
     }

@@ -34,44 +34,53 @@ struct Kind {
     tasks: u32,
     /// Stages of this kind in an iteration.
     count: f64,
+    /// Those of the iteration that goes on.
+    seen: u32,
     /// Mean task seconds.
     task: f64,
     /// Seconds by which the longest task exceeds the mean.
     tail: f64,
 }
 
-/// Learns how long an iteration of a run takes with n cores.
+/// Learns how long an iteration of a run takes with n cores. Its size does not grow with the stages of an iteration: a line
+/// search may try dozens of steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Speed {
     kinds: [Kind; KINDS],
     used: usize,
     driver: f64,
+    /// Seconds of the finished stages of the iteration that goes on.
+    span: f64,
     iterations: u32,
 }
 
 impl Speed {
-    /// Takes in the stages of `iterations` ≥ 1 iterations and their wall time in seconds. Invalid numbers are left out.
-    pub fn observe(&mut self, stages: &[Stage], wall: f64, iterations: u32) {
+    /// Takes in a finished stage of the iteration that goes on. One with invalid numbers is left out.
+    pub fn observe(&mut self, stage: &Stage) {
+        if !stage.valid() {
+            return;
+        }
+        self.span += stage.span_seconds;
+        let i = self.kind_of(stage.tasks);
+        let kind = &mut self.kinds[i];
+        let mean = stage.task_seconds / f64::from(stage.tasks);
+        let tail = (stage.longest_seconds - mean).max(0.0);
+        let fresh = if kind.count == 0.0 && kind.seen == 0 { 1.0 } else { NEWEST };
+        kind.task += fresh * (mean - kind.task);
+        kind.tail += fresh * (tail - kind.tail);
+        kind.seen = kind.seen.saturating_add(1);
+    }
+
+    /// The stages since the last call were those of `iterations` ≥ 1 iterations, which took `wall` seconds.
+    pub fn end(&mut self, wall: f64, iterations: u32) {
         let share = 1.0 / f64::from(iterations.max(1));
-        let stages = || stages.iter().filter(|s| s.valid());
-        let span: f64 = stages().map(|s| s.span_seconds).sum();
-        let driver = if wall.is_finite() { (wall - span).max(0.0) * share } else { 0.0 };
+        let driver = if wall.is_finite() { (wall - self.span).max(0.0) * share } else { 0.0 };
         let rate = if self.iterations == 0 { 1.0 } else { NEWEST };
         self.iterations = self.iterations.saturating_add(1);
         self.driver += rate * (driver - self.driver);
-        let mut seen = [0u32; KINDS];
-        for stage in stages() {
-            let i = self.kind_of(stage.tasks);
-            let kind = &mut self.kinds[i];
-            let mean = stage.task_seconds / f64::from(stage.tasks);
-            let tail = (stage.longest_seconds - mean).max(0.0);
-            let fresh = if kind.task == 0.0 && kind.count == 0.0 { 1.0 } else { NEWEST };
-            kind.task += fresh * (mean - kind.task);
-            kind.tail += fresh * (tail - kind.tail);
-            seen[i] += 1;
-        }
-        for (kind, seen) in self.kinds.iter_mut().zip(seen).take(self.used) {
-            kind.count += rate * (f64::from(seen) * share - kind.count);
+        self.span = 0.0;
+        for kind in &mut self.kinds[..self.used] {
+            kind.count += rate * (f64::from(std::mem::take(&mut kind.seen)) * share - kind.count);
         }
     }
 
@@ -89,7 +98,7 @@ impl Speed {
         (0..KINDS).min_by_key(|&i| distance(&self.kinds[i])).unwrap_or(0)
     }
 
-    /// Seconds of one iteration with `cores` ≥ 1 cores; None before the first observation.
+    /// Seconds of one iteration with `cores` ≥ 1 cores; None before the first iteration has ended.
     pub fn seconds(&self, cores: u32) -> Option<f64> {
         (self.iterations > 0).then(|| {
             let n = cores.max(1);
@@ -101,7 +110,7 @@ impl Speed {
         })
     }
 
-    /// Core-seconds of task work in one iteration; None before the first observation.
+    /// Core-seconds of task work in one iteration; None before the first iteration has ended.
     pub fn work(&self) -> Option<f64> {
         (self.iterations > 0)
             .then(|| self.kinds[..self.used].iter().map(|k| k.count * f64::from(k.tasks) * k.task).sum())
@@ -120,12 +129,12 @@ impl Speed {
             .min()
     }
 
-    /// The most cores that any stage can use; None before the first observation.
+    /// The most cores that any stage can use, also of the iteration that goes on; None before the first iteration has ended.
     pub fn most_useful(&self) -> Option<u32> {
         (self.iterations > 0).then(|| self.kinds[..self.used].iter().map(|k| k.tasks).max().unwrap_or(1))
     }
 
-    /// Iterations observed.
+    /// Iterations that have ended.
     pub fn iterations(&self) -> u32 {
         self.iterations
     }
@@ -140,10 +149,15 @@ mod tests {
         Stage { tasks, task_seconds: f64::from(tasks) * each, longest_seconds: longest, span_seconds: span }
     }
 
+    fn iteration(speed: &mut Speed, stages: &[Stage], wall: f64) {
+        stages.iter().for_each(|stage| speed.observe(stage));
+        speed.end(wall, 1);
+    }
+
     #[test]
     fn one_observation_is_enough() {
         let mut speed = Speed::default();
-        speed.observe(&[stage(8, 0.5, 0.6, 2.1)], 2.4, 1);
+        iteration(&mut speed, &[stage(8, 0.5, 0.6, 2.1)], 2.4);
         assert!((speed.seconds(1).unwrap() - (0.3 + 8.0 * 0.5 + 0.1)).abs() < 1e-9);
         assert!((speed.seconds(2).unwrap() - (0.3 + 4.0 * 0.5 + 0.1)).abs() < 1e-9);
         assert!((speed.seconds(100).unwrap() - (0.3 + 0.5 + 0.1)).abs() < 1e-9);
@@ -153,7 +167,7 @@ mod tests {
     #[test]
     fn useful_counts_jump_over_plateaus() {
         let mut speed = Speed::default();
-        speed.observe(&[stage(10, 1.0, 1.0, 10.0)], 10.0, 1);
+        iteration(&mut speed, &[stage(10, 1.0, 1.0, 10.0)], 10.0);
         let mut counts = vec![1];
         while let Some(next) = speed.next_useful(*counts.last().unwrap()) {
             counts.push(next);
@@ -162,13 +176,21 @@ mod tests {
     }
 
     #[test]
+    fn every_stage_of_a_long_line_search_counts() {
+        let mut speed = Speed::default();
+        iteration(&mut speed, &[stage(8, 0.5, 0.5, 1.0); 100], 100.0);
+        assert!((speed.seconds(4).unwrap() - 100.0).abs() < 1e-6);
+        assert_eq!(speed.most_useful(), Some(8));
+    }
+
+    #[test]
     fn learns_a_change_of_task_time() {
         let mut speed = Speed::default();
         for _ in 0..20 {
-            speed.observe(&[stage(4, 1.0, 1.0, 4.0)], 4.0, 1);
+            iteration(&mut speed, &[stage(4, 1.0, 1.0, 4.0)], 4.0);
         }
         for _ in 0..20 {
-            speed.observe(&[stage(4, 2.0, 2.0, 8.0)], 8.0, 1);
+            iteration(&mut speed, &[stage(4, 2.0, 2.0, 8.0)], 8.0);
         }
         assert!((speed.seconds(1).unwrap() - 8.0).abs() < 0.05);
     }
@@ -183,8 +205,8 @@ mod tests {
             let stages: Vec<Stage> = stages.into_iter().map(|mut s| {
                 s.task_seconds = s.task_seconds.clamp(-1.0, 1e12); s.longest_seconds = s.longest_seconds.clamp(-1.0, 1e12); s }).collect();
             let mut speed = Speed::default();
-            speed.observe(&stages, wall.clamp(-1.0, 1e12), 1);
-            speed.observe(&stages, 1.0, 1);
+            iteration(&mut speed, &stages, wall.clamp(-1.0, 1e12));
+            iteration(&mut speed, &stages, 1.0);
             let here = speed.seconds(n).unwrap();
             prop_assert!(here.is_finite() && here >= 0.0);
             prop_assert!(speed.seconds(n + 1).unwrap() <= here * (1.0 + 1e-12));

@@ -41,6 +41,9 @@ object EmulatedCores {
   def on(sc: org.apache.spark.SparkContext, partitions: Int, millis: Int): Unit =
     sc.setLocalProperty(Property, s"$partitions:$millis")
 
+  /** The tasks of this thread's jobs last as long as they compute. */
+  def off(sc: org.apache.spark.SparkContext): Unit = sc.setLocalProperty(Property, null)
+
   private val stated = new LongAdder
   private val overrun = new LongAdder
 

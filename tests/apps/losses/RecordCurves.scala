@@ -7,46 +7,58 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.mutable
 
 import emulation.EmulatedCores
+import workload.{Fit, Training}
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerStageCompleted, SparkListenerStageSubmitted, SparkListenerTaskEnd}
 import org.apache.spark.slaq.loss.{LossTap, Run}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.storage.StorageLevel
 
 /**
  * Trains one fit after the other and writes each one's losses, times and stages as a JSON file of tests/curves.
  *
  *   RecordCurves DATA OUT curves [REGEX]   the trainings of [[CurveFits]]
  *   RecordCurves DATA OUT speed SLOTS      some of them on emulated cores, as NAME-cSLOTS
+ *   RecordCurves DATA OUT schedule FILE    those of a schedule, see [[workload.Fit]], on emulated cores
  */
 object RecordCurves {
   def main(args: Array[String]): Unit = {
     val Array(data, out, what, which) = args.padTo(4, ".*")
     val spark = SparkSession.builder().getOrCreate()
-    val fits = new CurveFits(spark, data)
     val log = new RunLog
     LossTap.current.getOrElse(sys.error("the loss tap does not run")).listen(log)
     spark.sparkContext.addSparkListener(log.stages)
     try {
-      val chosen = what match {
-        case "curves" => fits.all.filter(_._1.matches(which)).map { case (name, _, fit) => name -> fit }
-        case "speed" => fits.all.filter { case (name, _, _) => CurveFits.Speed.contains(name) }.map { case (name, _, fit) => s"$name-c$which" -> fit }
+      val chosen: Seq[(String, Int, () => Any)] = what match {
+        case "curves" => new CurveFits(spark, data).all.filter(_._1.matches(which)).map { case (name, _, fit) => (name, CurveFits.Partitions, fit) }
+        case "speed" =>
+          EmulatedCores.on(spark.sparkContext, CurveFits.Partitions, CurveFits.TaskMillis)
+          new CurveFits(spark, data).all.filter { case (name, _, _) => CurveFits.Speed.contains(name) }.map { case (name, _, fit) => (s"$name-c$which", CurveFits.Partitions, fit) }
+        case "schedule" => Fit.schedule(which).map(fit => (fit.name, fit.partitions, () => scheduled(spark, data, fit)))
       }
-      if (what == "speed") EmulatedCores.on(spark.sparkContext, CurveFits.Partitions, CurveFits.TaskMillis)
-      for ((name, fit) <- chosen) {
+      for ((name, partitions, fit) <- chosen) {
         fit()
         spark.sparkContext.listenerBus.waitUntilEmpty()
-        log.take().foreach(write(Paths.get(out), name, spark, _))
+        log.take().foreach(write(Paths.get(out), name, partitions, spark, _))
       }
     } finally spark.stop()
   }
 
-  private def write(out: Path, name: String, spark: SparkSession, told: RunLog.Told): Unit =
+  private def scheduled(spark: SparkSession, folder: String, fit: Fit): Unit = {
+    val data = spark.read.format("libsvm").load(s"$folder/${fit.data}.libsvm").repartition(fit.partitions).persist(StorageLevel.MEMORY_ONLY)
+    data.count()
+    EmulatedCores.on(spark.sparkContext, fit.partitions, fit.millis)
+    try Training.run(fit, data) finally EmulatedCores.off(spark.sparkContext)
+    data.unpersist()
+  }
+
+  private def write(out: Path, name: String, partitions: Int, spark: SparkSession, told: RunLog.Told): Unit =
     if (told.losses.length < 2 || told.losses.exists(l => l.isNaN || l.isInfinite)) println(s"skipped $name: ${told.losses.length} losses")
     else {
       val seconds = told.times.indices.tail.map(i => short((told.times(i) - told.times(i - 1)) / 1000.0))
       val json = Json(mutable.LinkedHashMap[String, Any]("name" -> name, "algorithm" -> told.run.algorithm, "maximise" -> told.run.maximise,
         "scale" -> told.run.scale, "maxIterations" -> told.run.maxIterations.getOrElse(told.losses.length),
-        "partitions" -> CurveFits.Partitions, "slots" -> spark.sparkContext.defaultParallelism, "spark" -> spark.version,
+        "partitions" -> partitions, "slots" -> spark.sparkContext.defaultParallelism, "spark" -> spark.version,
         "losses" -> told.losses, "seconds" -> seconds, "stages" -> told.stagesPerLoss))
       Files.createDirectories(out)
       Files.write(out.resolve(s"$name.json"), (json + "\n").getBytes(UTF_8))
