@@ -32,7 +32,6 @@ from cluster import Cluster
 from conftest import PLUGIN, Spark
 
 LINE = "4.2"
-PER_EXECUTOR = 2
 POLICIES = {"stock": "dynamic allocation", "caps": "equal caps", "arbiter": "the arbiter"}
 FIGURES = {"t90_s": "90 %, s", "t95_s": "95 %, s", "mean_norm_loss": "mean norm. loss", "loss_area": "area, s",
            "completion_s": "completion, s", "makespan_s": "makespan, s"}
@@ -64,6 +63,7 @@ def main():
     parser.add_argument("--repetitions", type=at_least(1), default=3, help="trials of each policy, in alternation (default 3)")
     parser.add_argument("--applications", type=at_least(2), default=5, help="default 5")
     parser.add_argument("--cores", type=at_least(4), default=12, help="that the worker declares (default 12)")
+    parser.add_argument("--executor-cores", type=at_least(1), default=1, help="default 1, as the product has it")
     parser.add_argument("--millis", type=at_least(1), default=1000, help="mean emulated time of a task (default 1000)")
     parser.add_argument("--period", type=at_least(1), default=20, help="of the arbiter's rounds, seconds (default 20)")
     parser.add_argument("--load", type=float, default=2.0, help="work that arrives, as a part of what the cores can do (default 2)")
@@ -108,7 +108,7 @@ def run(policy: str, fits: list[schedule.Fit], options, folder: pathlib.Path) ->
 
 
 def settings(policy: str, spark: Spark, options) -> dict:
-    conf = {"spark.plugins": f"emulation.EmulatedCores,{PLUGIN}", "spark.jars": spark.jar, "spark.executor.cores": PER_EXECUTOR,
+    conf = {"spark.plugins": f"emulation.EmulatedCores,{PLUGIN}", "spark.jars": spark.jar, "spark.executor.cores": options.executor_cores,
             "spark.default.parallelism": 4}
     if policy != "arbiter":
         # The product only records, so that the figures of all come from the same place; executors leave as under the arbiter.
@@ -116,7 +116,7 @@ def settings(policy: str, spark: Spark, options) -> dict:
                  "spark.storage.decommission.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "false",
                  "spark.storage.decommission.replicationReattemptInterval": "1s"}
     if policy == "caps":
-        conf["spark.dynamicAllocation.maxExecutors"] = max(1, options.cores // PER_EXECUTOR // options.applications)
+        conf["spark.dynamicAllocation.maxExecutors"] = max(1, options.cores // options.executor_cores // options.applications)
     return conf
 
 
@@ -164,7 +164,7 @@ def summary(fits: list[schedule.Fit], trials: list[Trial], options) -> dict:
         "trials": rows,
         "curve_spread": {name: round(v, 4) for name, v in figures.curve_spread(records, scale).items()},
         "schedule": [dataclasses.asdict(fit) for fit in fits],
-        "machine": {"processors": os.cpu_count(), "cores": options.cores, "load": os.getloadavg()[0], "spark": LINE},
+        "machine": {"processors": os.cpu_count(), "cores": options.cores, "executor_cores": options.executor_cores, "load": os.getloadavg()[0], "spark": LINE},
     }
 
 

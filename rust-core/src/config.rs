@@ -23,7 +23,7 @@ pub struct Config {
     pub prior_height: f64,
     /// Worth of reaching the last tenth of the reduction against the whole reduction, 0 to 100; key `goal`, default 0.1.
     pub goal: f64,
-    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.005.
+    /// Worth of a run's end against its whole reduction, 0 to 100; key `end`, default 0.0075.
     pub end: f64,
     /// Longest time in seconds that a run goes without a core while runs outnumber cores, 0.1 to 3600;
     /// key `rotation.age`, default 5.
@@ -44,7 +44,7 @@ impl Default for Config {
             horizon: 5.0,
             prior_height: 1.0,
             goal: 0.1,
-            end: 0.005,
+            end: 0.0075,
             rotation_age: 5.0,
             priors_path: None,
             oracle_path: None,

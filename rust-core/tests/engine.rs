@@ -119,6 +119,23 @@ fn a_run_at_its_first_loss_is_not_held_to_cost_what_its_preparation_did() {
 }
 
 #[test]
+fn a_run_that_has_only_looked_at_its_first_rows_is_not_taken_to_be_one_task_wide() {
+    let engine = experienced();
+    engine.start(RunSpec::new(2, "KMeans"), 10.0).unwrap();
+    let before = cores(&engine, 32, 10.0);
+    engine.observe(2, 10.0, &[stage(1, 0.1)]).unwrap();
+    assert_eq!(cores(&engine, 32, 10.0), before);
+}
+
+#[test]
+fn an_iteration_of_many_stages_leaves_a_run_as_wide_as_it_was() {
+    let engine = experienced();
+    engine.report(1, 2, 0.8, 20.0, &[stage(64, 0.2); 40]).unwrap();
+    engine.start(RunSpec::new(2, "KMeans"), 20.0).unwrap();
+    assert_ne!(engine.plan(32, 0.0, 20.0).shares[0].reason, Reason::Ceiling);
+}
+
+#[test]
 fn a_run_whose_first_loss_is_no_number_still_prepares() {
     let share = |first: Option<f64>, stages: u32| {
         let engine = experienced();
