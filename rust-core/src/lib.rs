@@ -14,22 +14,31 @@
 //!
 //! | setting | time to 90 % | to 95 % | mean normalised loss | loss area | completion | top quarter |
 //! |---|---|---|---|---|---|---|
-//! | the defaults | −37 % | −29 % | −41 % | −47 % | +14 % | 46 % |
-//! | `horizon=0` (one epoch of 1 s) | −36 % | −28 % | −40 % | −46 % | +13 % | 46 % |
-//! | `goal=0.5` | −38 % | −30 % | −40 % | −45 % | +15 % | 47 % |
-//! | `end=0` | −38 % | −29 % | −43 % | −47 % | +22 % | 50 % |
-//! | `end=0.1` | −31 % | −24 % | −34 % | −43 % | −2 % | 41 % |
-//! | `fairness=0.25` | −37 % | −28 % | −39 % | −46 % | +13 % | 46 % |
-//! | `prior.height=0` (newcomers get what is left) | −12 % | −14 % | +18 % | +17 % | +4 % | 33 % |
-//! | weight ∝ progress | −26 % | −21 % | −40 % | −41 % | +21 % | 45 % |
-//! | least attained service | −12 % | −8 % | −25 % | −28 % | +2 % | 34 % |
-//! | SLAQ 2017 | −9 % | −9 % | −13 % | −10 % | +5 % | 35 % |
-//! | oracle | −41 % | −36 % | −40 % | −47 % | +13 % | 48 % |
+//! | the defaults | −38 % | −29 % | −41 % | −48 % | +13 % | 47 % |
+//! | `horizon=0` (one epoch of 1 s) | −37 % | −28 % | −41 % | −47 % | +12 % | 47 % |
+//! | `horizon=3` | −38 % | −29 % | −41 % | −48 % | +13 % | 47 % |
+//! | `goal=0.5` | −40 % | −29 % | −41 % | −46 % | +16 % | 48 % |
+//! | `end=0` | −39 % | −29 % | −43 % | −48 % | +21 % | 51 % |
+//! | `end=0.1` | −31 % | −23 % | −35 % | −44 % | −3 % | 40 % |
+//! | `fairness=0.25` | −38 % | −28 % | −40 % | −48 % | +13 % | 47 % |
+//! | `prior.height=0` (newcomers get what is left) | −12 % | −14 % | +20 % | +18 % | +3 % | 33 % |
+//! | weight ∝ progress | −27 % | −21 % | −40 % | −41 % | +21 % | 45 % |
+//! | least attained service | −12 % | −9 % | −25 % | −28 % | +2 % | 33 % |
+//! | SLAQ 2017 | −10 % | −9 % | −13 % | −10 % | +5 % | 35 % |
+//! | oracle | −43 % | −36 % | −42 % | −49 % | +13 % | 49 % |
 //!
-//! - `end` buys completion time with time to 90 %: the default of 0.01 keeps completions below +15 %.
-//! - `goal` above 0.2 buys time to 90 % and 95 % with area and completion; the oracle's policy has the same trade.
-//! - A horizon of one epoch lets single waves of tasks decide, and shares flip with them; ten seconds gave −38 % instead of
-//!   −37 % to 90 % on the choosing seeds, at +12 % instead of +10 % completion.
+//! The trainings of demo and benches, `slaq simulate --curves tests/curves/schedule --fresh --cores 64 --runs 14 --arrival 8.4
+//! --partitions 48:96 --task-seconds 0.4`, are shorter and of steeper curves; settings were chosen on `tests/curves/others`,
+//! the same kinds on other data. There, as on real Spark, weight ∝ progress is nearly as good (60 seeds from 1001 on, time to
+//! 90 % and 95 %, loss area): −38 %, −27 %, −42 % against −36 %, −24 %, −42 %, and the oracle's −42 %, −33 %, −44 %.
+//!
+//! - What is expected of a run that nothing is known of decides how far it is thought to be from its end. With half of its loss
+//!   left after three iterations, instead of the quarter that recorded runs have: −33 % instead of −37 % to 90 %, +11 %
+//!   instead of +6 % completion. Trusting its own forecast alone, where no run of its kind has ended: −37 % either way, and
+//!   +5 % instead of +6 % completion.
+//! - `end` buys completion time with time to 95 % and the mean of the loss: the default keeps completions below +15 %.
+//! - `goal` above 0.1 buys time to 90 % with area and completion; the oracle's policy has the same trade.
+//! - A horizon of one epoch lets single waves of tasks decide, and shares flip with them; beyond five seconds completion rises.
 //! - Earlier runs remembered one by one, and weighted by likeness ([`prior`]), instead of by their mean course: −55 % instead
 //!   of −48 % to 90 % in the paper's setting (four choosing seeds), where every curve recurs three times; with no curve twice
 //!   (`--fresh`, 64 cores) −30 % either way.
