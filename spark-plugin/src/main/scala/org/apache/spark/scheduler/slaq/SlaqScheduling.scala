@@ -36,6 +36,9 @@ private[spark] trait SlaqScheduling extends TaskSchedulerImpl {
   /** Task slots that exist now. Not to be called under the scheduler's lock, since the backend's is taken. */
   def slots(): Int = backend.maxNumConcurrentTasks(sc.resourceProfileManager.defaultResourceProfile)
 
+  /** Stages whose tasks are here, also those that Spark's listeners will hear of in a moment. */
+  def stages(): Seq[Int] = synchronized(rootPool.getSortedTaskSetQueue.filterNot(_.isZombie).map(_.stageId).toList)
+
   /** Sets whom to tell of executors that come or go, and of other work that begins where there was none. */
   def listen(coresChanged: () => Unit, othersStarted: () => Unit): Unit = {
     this.coresChanged = coresChanged
