@@ -27,8 +27,6 @@ pub(crate) struct Run {
     pub speed: Speed,
     /// Of the iteration after the first loss.
     first: Speed,
-    /// Core-seconds of the heaviest stage before the first loss.
-    heaviest: f64,
     /// Recorded losses, for the oracle.
     pub recorded: Option<Arc<[f64]>>,
     /// Value of h more iterations.
@@ -50,7 +48,6 @@ impl Run {
             model: LossModel::default(),
             speed: Speed::default(),
             first: Speed::default(),
-            heaviest: 0.0,
             recorded,
             value: Falls::tabulate(|_| 0.0),
             service: 0.0,
@@ -81,8 +78,7 @@ impl Run {
     /// over the data as an iteration will: its cost serves until one is known. A single task may only have looked at the
     /// first rows.
     fn expect(&mut self, stage: &Stage) {
-        if stage.tasks > 1 && stage.task_seconds > self.heaviest {
-            self.heaviest = stage.task_seconds;
+        if stage.tasks > 1 && stage.task_seconds > self.speed.work().unwrap_or(0.0) {
             self.speed = Speed::default();
             self.speed.observe(stage);
             self.speed.end(stage.span_seconds, 1);
