@@ -47,6 +47,8 @@ pub struct Arbiter {
     changed: bool,
     /// Trainings came or went: worth a round before its time.
     runs_changed: bool,
+    /// When that is worth a second round: the first could not take from whoever had grown a moment ago.
+    second_round: Option<f64>,
     journal: Vec<String>,
     unsaid: usize,
 }
@@ -81,6 +83,7 @@ impl Arbiter {
             last_round: now,
             changed: false,
             runs_changed: false,
+            second_round: None,
             journal: Vec::new(),
             unsaid: 0,
             settings,
@@ -236,7 +239,9 @@ impl Arbiter {
         let since = now - self.last_round;
         let round = now >= self.hold
             && !self.apps.is_empty()
-            && (since >= self.settings.period || self.runs_changed && since >= self.settings.settle);
+            && (since >= self.settings.period
+                || self.runs_changed && since >= self.settings.settle
+                || self.second_round.is_some_and(|at| now >= at));
         let waiting = self.apps.values().any(|a| a.target.is_none_or(|t| t == 0) && !a.report.fixed);
         if round || self.changed || waiting {
             self.replan(round, now);
@@ -252,6 +257,8 @@ impl Arbiter {
         self.changed = false;
         if round {
             self.last_round = now;
+            let fresh_until = self.apps.values().map(|a| a.grown + self.settings.dwell).fold(now, f64::max);
+            self.second_round = (self.runs_changed && fresh_until > now).then_some(fresh_until);
             self.runs_changed = false;
         }
         let names: Vec<String> = {

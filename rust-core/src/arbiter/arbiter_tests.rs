@@ -84,6 +84,18 @@ fn targets_follow_the_gains_from_round_to_round_but_not_their_noise() {
 }
 
 #[test]
+fn a_training_that_begins_when_another_has_just_grown_does_not_wait_for_a_whole_period() {
+    let (mut arbiter, mut now) = settled(8);
+    let mut drivers = [Driver::new("a", 0.0), Driver::new("b", 0.0)];
+    run(&mut arbiter, &mut drivers, &mut now, 15);
+    drivers[0].size = 1.0;
+    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 2), [7, 1]);
+    drivers[1].size = 1.0;
+    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 6), [7, 1], "what has just grown is not taken back");
+    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 5), [4, 4]);
+}
+
+#[test]
 fn the_silent_are_forgotten_after_a_lease_and_the_disconnected_sooner() {
     let (mut arbiter, mut now) = settled(8);
     let mut drivers = [Driver::new("a", 1.0), Driver::new("b", 1.0), Driver::new("c", 1.0)];
