@@ -71,6 +71,13 @@ struct App {
     since: f64,
 }
 
+impl App {
+    /// Until when it keeps what it grew by.
+    fn fresh_until(&self, dwell: f64) -> f64 {
+        self.grown + dwell
+    }
+}
+
 impl Arbiter {
     /// An arbiter without applications.
     pub fn new(settings: Settings, now: f64) -> Arbiter {
@@ -257,7 +264,7 @@ impl Arbiter {
         self.changed = false;
         if round {
             self.last_round = now;
-            let fresh_until = self.apps.values().map(|a| a.grown + self.settings.dwell).fold(now, f64::max);
+            let fresh_until = self.apps.values().map(|a| a.fresh_until(self.settings.dwell)).fold(now, f64::max);
             self.second_round = (self.runs_changed && fresh_until > now).then_some(fresh_until);
             self.runs_changed = false;
         }
@@ -288,7 +295,7 @@ impl Arbiter {
                 current: app.target.unwrap_or(0),
                 newcomer: app.newcomer,
                 // While holding, what an application has is as good as promised.
-                fresh: now < self.hold || now - app.grown < self.settings.dwell,
+                fresh: now < self.hold || now < app.fresh_until(self.settings.dwell),
                 growth: growth(app),
                 since: app.since,
             })
