@@ -19,13 +19,15 @@ object Decisions {
 
   private def victims(): Unit = {
     val executors = Seq(Executor("1", 4, busy = true), Executor("2", 0, busy = true), Executor("3", 0, busy = false), Executor("10", 0, busy = false))
-    def ids(surplus: Int) = Reconciler.victims(executors, surplus).map(_.id)
+    def ids(surplus: Int, draining: Set[String] = Set.empty) = Reconciler.victims(executors, surplus, draining).map(_.id)
     same(ids(1), Seq("10"))
     same(ids(3), Seq("10", "3", "2"))
     // One stays, whatever is asked.
     same(ids(9), Seq("10", "3", "2"))
     same(ids(0), Nil)
     same(ids(-3), Nil)
+    // Who waits for its last task goes on waiting, whatever it has cached.
+    same(ids(2, Set("1")), Seq("1", "10"))
     println("ok victims")
   }
 

@@ -27,6 +27,9 @@ private[spark] trait SlaqScheduling extends TaskSchedulerImpl {
 
   private[slaq] lazy val offering = new Offering
 
+  /** Guarded by the scheduler's lock. */
+  private var draining = Set.empty[String]
+
   /** Cores by run. */
   lazy val accounts = new RunAccounts(settings.lendDelay.map(d => (d * 1e9).toLong))
 
@@ -36,8 +39,20 @@ private[spark] trait SlaqScheduling extends TaskSchedulerImpl {
   /** Task slots that exist now. Not to be called under the scheduler's lock, since the backend's is taken. */
   def slots(): Int = backend.maxNumConcurrentTasks(sc.resourceProfileManager.defaultResourceProfile)
 
-  /** Stages whose tasks are here, also those that Spark's listeners will hear of in a moment. */
-  def stages(): Seq[Int] = synchronized(rootPool.getSortedTaskSetQueue.filterNot(_.isZombie).map(_.stageId).toList)
+  /**
+   * Sets which executors get no more tasks; the others get them again.
+   *
+   * @return those of them on which no task runs, nor will while they are named here
+   */
+  def drain(executors: Set[String]): Set[String] = {
+    val (reopened, empty) = synchronized {
+      val reopened = draining.diff(executors).nonEmpty
+      draining = executors
+      (reopened, executors.filterNot(isExecutorBusy))
+    }
+    if (reopened) revive()
+    empty
+  }
 
   /** Sets whom to tell of executors that come or go, and of other work that begins where there was none. */
   def listen(coresChanged: () => Unit, othersStarted: () => Unit): Unit = {
@@ -126,8 +141,9 @@ private[spark] trait SlaqScheduling extends TaskSchedulerImpl {
 
   private def PoolProperty = "spark.scheduler.pool"
 
-  override def resourceOffers(offers: IndexedSeq[WorkerOffer], isAllFreeResources: Boolean): Seq[Seq[TaskDescription]] =
+  override def resourceOffers(all: IndexedSeq[WorkerOffer], isAllFreeResources: Boolean): Seq[Seq[TaskDescription]] =
     synchronized {
+      val offers = all.filterNot(o => draining(o.executorId))
       offering.begin(0)
       val launched = super.resourceOffers(offers, isAllFreeResources)
       lazy val rest = left(offers, launched.flatten)

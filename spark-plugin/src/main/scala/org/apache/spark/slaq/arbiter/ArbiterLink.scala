@@ -193,9 +193,7 @@ private[slaq] object ArbiterLink extends Logging {
       val shim = if (ExecutorDefaults.steered(sc.conf)) SchedulerBackendShim.install(sc) else None
       val holdings = new Holdings(sc, backend)
       val decommission = sc.conf.getBoolean("spark.decommission.enabled", false)
-      val caching = new Caching(sc)
-      if (shim.isDefined) sc.addSparkListener(caching)
-      val reconciler = shim.map(new Reconciler(_, backend, holdings, caching, decommission))
+      val reconciler = shim.map(new Reconciler(_, backend, holdings, decommission))
       val mover = for (rate <- conf.moveRate; _ <- shim) yield new CacheMover(sc, holdings, rate)
       val link = new ArbiterLink(sc, conf, engine, arbiter, shim, holdings, reconciler, mover)
       link.start()

@@ -2,6 +2,7 @@ package org.apache.spark.slaq.executors
 
 import org.apache.spark.{ExecutorAllocationClient, MapOutputTrackerMaster, SparkContext}
 import org.apache.spark.scheduler.TaskSchedulerImpl
+import org.apache.spark.scheduler.slaq.SlaqScheduling
 
 /**
  * An executor that is there to stay.
@@ -25,11 +26,18 @@ private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocation
    */
   def executors(): Seq[Executor] = {
     val cached = sc.env.blockManager.master.getStorageStatus.map(s => s.blockManagerId.executorId -> s.rddBlocks.size).toMap
-    val scheduler = sc.taskScheduler match {
-      case ours: TaskSchedulerImpl => Some(ours)
-      case _ => None
-    }
     active().filter(id => scheduler.forall(_.isExecutorAlive(id))).map(id => Executor(id, cached.getOrElse(id, 0), scheduler.exists(_.isExecutorBusy(id))))
+  }
+
+  /** Keeps tasks away from these executors and no others; see [[SlaqScheduling.drain]]. A scheduler that is not ours may give them some. */
+  def drain(executors: Set[String]): Set[String] = sc.taskScheduler match {
+    case ours: SlaqScheduling => ours.drain(executors)
+    case _ => executors.filterNot(id => scheduler.exists(_.isExecutorBusy(id)))
+  }
+
+  private def scheduler: Option[TaskSchedulerImpl] = sc.taskScheduler match {
+    case known: TaskSchedulerImpl => Some(known)
+    case _ => None
   }
 
   /** Whether shuffle output lies with executors, which would be lost with them. */
