@@ -26,10 +26,10 @@ private[slaq] final class CacheMover(sc: SparkContext, holdings: Holdings, rate:
 
   /** Looks for new executors, and moves if there are any. To be called again and again by one thread. */
   def step(): Unit = if (failures < MostFailures) {
-    val active = holdings.active().toSet
-    if (!active.subsetOf(settled)) {
-      val moves = plan(active)
-      if (moves.isEmpty) settled = if (registered(active)) active else settled
+    val open = holdings.open().toSet
+    if (!open.subsetOf(settled)) {
+      val moves = plan(open)
+      if (moves.isEmpty) settled = if (registered(open)) open else settled
       else {
         try move(moves)
         catch {
@@ -38,15 +38,15 @@ private[slaq] final class CacheMover(sc: SparkContext, holdings: Holdings, rate:
             logWarning(s"Cached blocks stay where they are${if (failures == MostFailures) ", from now on" else ""}: $e")
         }
       }
-    } else settled = active
+    } else settled = open
   }
 
   /** An executor is there before its block manager is. */
-  private def registered(active: Set[String]): Boolean =
-    active.subsetOf(sc.env.blockManager.master.getMemoryStatus.keySet.map(_.executorId).toSet)
+  private def registered(open: Set[String]): Boolean =
+    open.subsetOf(sc.env.blockManager.master.getMemoryStatus.keySet.map(_.executorId).toSet)
 
-  private def plan(active: Set[String]): Seq[Move] = {
-    val places = sc.env.blockManager.master.getStorageStatus.toSeq.filter(s => active(s.blockManagerId.executorId))
+  private def plan(open: Set[String]): Seq[Move] = {
+    val places = sc.env.blockManager.master.getStorageStatus.toSeq.filter(s => open(s.blockManagerId.executorId))
       .map(s => Place(s.blockManagerId, s.rddBlocks.map { case (block, status) => block -> (status.memSize + status.diskSize) }.toMap))
     spread(places, sc.getPersistentRDDs.keySet.toSet)
   }

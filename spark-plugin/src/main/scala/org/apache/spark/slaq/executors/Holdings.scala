@@ -17,8 +17,13 @@ private[slaq] final case class Executor(id: String, cached: Int, busy: Boolean) 
 /** What an application's executors hold. */
 private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocationClient) {
 
+  @volatile private var draining = Set.empty[String]
+
   /** Ids of executors that neither leave nor are told to. */
   def active(): Seq[String] = backend.getExecutorIds().filter(backend.isExecutorActive)
+
+  /** Those of the active ones that get tasks. */
+  def open(): Seq[String] = active().filterNot(draining)
 
   /**
    * Those of the active ones that the scheduler has met. One that has registered but not yet launched cannot be retired
@@ -30,9 +35,12 @@ private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocation
   }
 
   /** Keeps tasks away from these executors and no others; see [[SlaqScheduling.drain]]. A scheduler that is not ours may give them some. */
-  def drain(executors: Set[String]): Set[String] = sc.taskScheduler match {
-    case ours: SlaqScheduling => ours.drain(executors)
-    case _ => executors.filterNot(id => scheduler.exists(_.isExecutorBusy(id)))
+  def drain(executors: Set[String]): Set[String] = {
+    draining = executors
+    sc.taskScheduler match {
+      case ours: SlaqScheduling => ours.drain(executors)
+      case _ => executors.filterNot(id => scheduler.exists(_.isExecutorBusy(id)))
+    }
   }
 
   private def scheduler: Option[TaskSchedulerImpl] = sc.taskScheduler match {
