@@ -17,13 +17,16 @@ private[slaq] final case class Executor(id: String, cached: Int, busy: Boolean) 
 /** What an application's executors hold. */
 private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocationClient) {
 
-  @volatile private var draining = Set.empty[String]
+  @volatile private var kept = Map.empty[String, Long]
+
+  /** Executors that are to get no more tasks, and since when by `System.nanoTime`. */
+  def draining: Map[String, Long] = kept
 
   /** Ids of executors that neither leave nor are told to. */
   def active(): Seq[String] = backend.getExecutorIds().filter(backend.isExecutorActive)
 
   /** Those of the active ones that get tasks. */
-  def open(): Seq[String] = active().filterNot(draining)
+  def open(): Seq[String] = active().filterNot(kept.contains)
 
   /**
    * Those of the active ones that the scheduler has met. One that has registered but not yet launched cannot be retired
@@ -36,7 +39,8 @@ private[slaq] final class Holdings(sc: SparkContext, backend: ExecutorAllocation
 
   /** Keeps tasks away from these executors and no others; see [[SlaqScheduling.drain]]. A scheduler that is not ours may give them some. */
   def drain(executors: Set[String]): Set[String] = {
-    draining = executors
+    val now = System.nanoTime()
+    kept = executors.map(id => id -> kept.getOrElse(id, now)).toMap
     sc.taskScheduler match {
       case ours: SlaqScheduling => ours.drain(executors)
       case _ => executors.filterNot(id => scheduler.exists(_.isExecutorBusy(id)))

@@ -17,28 +17,26 @@ import org.apache.spark.scheduler.ExecutorDecommissionInfo
 private[slaq] final class Reconciler(shim: SchedulerBackendShim, backend: ExecutorAllocationClient, holdings: Holdings, decommission: Boolean)
     extends Logging {
 
-  /** Executors without new tasks, and since when, in nanoseconds. */
-  private var draining = Map.empty[String, Long]
-
   /** One look; to be called a few times a second. `pausable`: even the last one may go. */
   def step(pausable: => Boolean): Unit = {
-    val victims = shim.most.fold(Seq.empty[Executor])(surplus(_, pausable)).filter(mayGo)
-    if (victims.nonEmpty || draining.nonEmpty) {
-      val now = System.nanoTime()
-      draining = victims.map(e => e.id -> draining.getOrElse(e.id, now)).toMap
-      val empty = holdings.drain(draining.keySet)
-      retire(victims.filter(e => empty(e.id) || (decommission && now - draining(e.id) > Reconciler.PatienceNanos)))
+    val victims = mayGo(shim.most.fold(Seq.empty[Executor])(surplus(_, pausable)))
+    if (victims.nonEmpty || holdings.draining.nonEmpty) {
+      val empty = holdings.drain(victims.map(_.id).toSet)
+      retire(victims.filter(e => empty(e.id) || (decommission && System.nanoTime() - holdings.draining(e.id) > Reconciler.PatienceNanos)))
     }
   }
 
   private def surplus(most: Int, pausable: => Boolean): Seq[Executor] = {
     val surplus = holdings.active().size - math.max(most, 1)
-    if (surplus > 0) Reconciler.victims(holdings.executors(), surplus, draining.keySet)
+    if (surplus > 0) Reconciler.victims(holdings.executors(), surplus, holdings.draining.keySet)
     else if (most == 0 && surplus == 0 && pausable) holdings.executors()
     else Nil
   }
 
-  private def mayGo(executor: Executor): Boolean = decommission || (executor.cached == 0 && !holdings.shuffled())
+  private def mayGo(victims: Seq[Executor]): Seq[Executor] =
+    if (decommission) victims
+    else if (victims.isEmpty || holdings.shuffled()) Nil
+    else victims.filter(_.cached == 0)
 
   private def retire(victims: Seq[Executor]): Unit = if (victims.nonEmpty) {
     val ids = victims.map(_.id)
