@@ -12,6 +12,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.slaq.loss.{LossTap, Run}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.ThreadUtils
+import workload.Lapack
 
 /**
  * Trains with everything that MLlib has, several fits at a time, and prints what the loss tap told of it:
@@ -35,6 +36,7 @@ object LossApp {
   }
 
   private def session(work: Session => Unit): Unit = {
+    Lapack.warmUp()
     val spark = SparkSession.builder().config(new SparkConf()).getOrCreate()
     val session = new Session(spark)
     try work(session) finally {

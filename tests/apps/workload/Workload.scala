@@ -62,6 +62,7 @@ object Workload {
    * is emulated, and the product learns nothing from them.
    */
   private def warmUp(schedule: Seq[Fit], folder: String): Unit = {
+    Lapack.warmUp()
     // A session's builder can only add to what spark-submit set: the context has to be made by hand.
     new SparkContext(new SparkConf().remove("spark.plugins"))
     val spark = SparkSession.builder().getOrCreate()
