@@ -65,7 +65,8 @@ private[slaq] final class CacheMover(sc: SparkContext, holdings: Holdings, rate:
       val ahead = due - (System.nanoTime() - started) * 1e-9
       if (ahead > 0) Thread.sleep((ahead * 1000).toLong)
     }
-    if (moved == 0) failures += 1 else failures = 0
+    // Data that its training no longer wants had nowhere to move: that is no failure.
+    if (moved > 0) failures = 0 else if (moves.exists(m => sc.getPersistentRDDs.contains(m.block.rddId))) failures += 1
     logInfo(f"$moved of ${moves.size} cached blocks ($bytes bytes) moved to ${moves.map(_.to.executorId).distinct.size} new executors in ${(System.nanoTime() - started) * 1e-9}%.1f s")
   }
 
