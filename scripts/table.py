@@ -24,6 +24,8 @@ NAMES = {"fair": "stock FAIR", "fifo": "stock FIFO", "equal": "equal limits", "p
 
 # Part by which emulated tasks may take longer than stated before a reader is warned.
 MOST_EXCESS = 0.05
+# Part by which the processor time of unemulated trials may differ, likewise.
+MOST_NOISE = 0.05
 
 
 def name(policy: str) -> str:
@@ -84,6 +86,10 @@ def warnings(comparison: Comparison) -> list[str]:
         if worst.figures.task_excess > MOST_EXCESS:
             said.append(f"emulated tasks took up to {worst.figures.task_excess:.0%} longer than stated (under {name(worst.policy)}): the {os.cpu_count()} "
                         "real processors could not carry all emulated cores, times are too long")
+    else:
+        least, most = min(t.record.cpu for t in comparison.trials), max(t.record.cpu for t in comparison.trials)
+        if most > (1 + MOST_NOISE) * least:
+            said.append(f"the same work took {least:.0f} to {most:.0f} s of processor time: the machine was not equally fast in all trials")
     return said
 
 
