@@ -2,7 +2,7 @@ package org.apache.spark.scheduler.slaq
 
 import scala.collection.mutable
 
-import org.apache.spark.scheduler.{DirectTaskResult, TaskDescription, TaskSet, TaskSetManager}
+import org.apache.spark.scheduler.{DirectTaskResult, ExecutorCacheTaskLocation, TaskDescription, TaskLocality, TaskSet, TaskSetManager}
 import org.apache.spark.scheduler.TaskLocality.TaskLocality
 import org.apache.spark.slaq.engine.StageWork
 
@@ -15,6 +15,7 @@ import org.apache.spark.slaq.engine.StageWork
 private[slaq] class LimitedTaskSetManager(scheduler: SlaqScheduling, taskSet: TaskSet, maxTaskFailures: Int, val account: RunAccount)
     extends TaskSetManager(scheduler, taskSet, maxTaskFailures, scheduler.healthTrackerOpt) {
 
+  private val pinned = Option(taskSet.properties).exists(_.getProperty(LimitedTaskSetManager.Pinned) != null)
   private val submittedAt = System.nanoTime()
   private val startedAt = new mutable.LongMap[Long]
   private var taskNanos = 0L
@@ -26,8 +27,16 @@ private[slaq] class LimitedTaskSetManager(scheduler: SlaqScheduling, taskSet: Ta
       locality: TaskLocality,
       cpus: Int,
       resources: SparkLine.TaskResources): (Option[TaskDescription], Boolean, Int) =
-    if (isBarrier || scheduler.offering.allows(account)) super.resourceOffer(executor, host, locality, cpus, resources)
+    if (elsewhere(locality)) (None, false, -1)
+    else if (isBarrier || scheduler.offering.allows(account)) super.resourceOffer(executor, host, locality, cpus, resources)
     else (None, false, -1)
+
+  /** Whether the offer is for a place that is not a task's own, of tasks that can do nothing there and whose places are alive. */
+  private def elsewhere(locality: TaskLocality): Boolean =
+    pinned && locality != TaskLocality.PROCESS_LOCAL && taskSet.tasks.flatMap(_.preferredLocations).forall {
+      case place: ExecutorCacheTaskLocation => scheduler.isExecutorAlive(place.executorId)
+      case _ => false
+    }
 
   override def addRunningTask(task: Long): Unit = {
     if (!startedAt.contains(task)) {
@@ -58,4 +67,10 @@ private[slaq] class LimitedTaskSetManager(scheduler: SlaqScheduling, taskSet: Ta
     }
     super.handleSuccessfulTask(task, result)
   }
+}
+
+private[spark] object LimitedTaskSetManager {
+
+  /** Local property of jobs whose tasks run on the executors that they prefer, or wait for them as long as these live. */
+  val Pinned = "spark.slaq.pinned"
 }

@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.{Partition, SparkContext, SparkEnv, TaskContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.slaq.LimitedTaskSetManager
 import org.apache.spark.storage.{BlockId, BlockManagerId, RDDBlockId, StorageLevel}
 
 /**
@@ -89,6 +90,7 @@ private[slaq] final class CacheMover(sc: SparkContext, holdings: Holdings, rate:
   /** Which blocks were fetched or dropped where. A task that was not run by its own executor has done nothing. */
   private def run(tasks: Seq[Task]): Seq[(String, RDDBlockId)] = if (tasks.isEmpty) Nil else {
     shipped
+    sc.setLocalProperty(LimitedTaskSetManager.Pinned, "true")
     sc.setLocalProperty("spark.job.description", "SLAQ moves cached blocks to new executors")
     sc.runJob(new MoveRDD(sc, tasks.toArray), (done: Iterator[(String, RDDBlockId)]) => done.toArray).toSeq.flatten
   }
