@@ -10,7 +10,7 @@ from arbiter import Arbiter, Watch, java, waited
 from cluster import Cluster
 from conftest import newest
 
-SETTINGS = {"lease": 10, "period": 4, "settle": 1, "dwell": 4, "probation": 1, "grace": 1, "move_cost": 1}
+SETTINGS = {"lease": 10, "period": 4, "settle": 1, "dwell": 4, "probation": 1, "expect": 3, "grace": 1, "move_cost": 1}
 PARTITIONS = 8
 START = 120  # seconds that a driver and its first executor may take where many JVMs share few cores
 

@@ -9,7 +9,7 @@ import pytest
 from arbiter import Arbiter, Drivers, java, waited
 from conftest import SCALA, Spark, newest
 
-QUICK = {"lease": 3, "period": 2, "settle": 0.5, "dwell": 0, "probation": 0.5, "grace": 1, "move_cost": 0.2}
+QUICK = {"lease": 3, "period": 2, "settle": 0.5, "dwell": 0, "probation": 0.5, "expect": 1, "grace": 1, "move_cost": 0.2}
 
 
 @pytest.fixture(scope="module")

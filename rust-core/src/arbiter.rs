@@ -28,6 +28,9 @@ use std::collections::BTreeMap;
 /// Growth that is not a round: enough to rank who gets what is free, too little to take from anybody.
 const FREE_ONLY: f64 = 1e-6;
 
+/// Weight of the latest observation in the mean of how long executors take to start.
+const LATEST: f64 = 0.3;
+
 /// Lines of the journal that are kept between two ticks; more is summed up, so that a storm cannot fill a log.
 const JOURNAL: usize = 50;
 
@@ -49,6 +52,8 @@ pub struct Arbiter {
     runs_changed: bool,
     /// When that is worth a second round: the first could not take from whoever had grown a moment ago.
     second_round: Option<f64>,
+    /// Seconds that executors take to start; 0 until some were seen to.
+    start: f64,
     journal: Vec<String>,
     unsaid: usize,
 }
@@ -62,19 +67,23 @@ struct App {
     /// When it is forgotten unless it reports.
     expires: f64,
     newcomer: bool,
+    /// Has not trained yet and is expected to.
+    expected: bool,
     /// None until it is planned for: it keeps what it has.
     target: Option<u32>,
     why: Why,
     grown: f64,
     shrunk: f64,
+    /// Since when executors are awaited.
+    awaited: Option<f64>,
     /// When it got its first executor or last began to wait.
     since: f64,
 }
 
 impl App {
-    /// Until when it keeps what it grew by.
-    fn fresh_until(&self, dwell: f64) -> f64 {
-        self.grown + dwell
+    /// Until when it keeps what it grew by: executors that leave before they were of use only cost.
+    fn fresh_until(&self, start: f64, dwell: f64) -> f64 {
+        self.grown + start + dwell
     }
 }
 
@@ -91,6 +100,7 @@ impl Arbiter {
             changed: false,
             runs_changed: false,
             second_round: None,
+            start: 0.0,
             journal: Vec::new(),
             unsaid: 0,
             settings,
@@ -153,6 +163,10 @@ impl Arbiter {
                     || report.runs.is_empty()
                         && report.wanted > app.target.unwrap_or(0)
                         && report.wanted > app.report.wanted;
+                app.expected &= report.runs.is_empty();
+                if app.target.is_some_and(|target| report.executors >= target) {
+                    learn(&mut self.start, app.awaited.take().map(|since| now - since));
+                }
                 (app.report, app.demand, app.expires) = (report, demand, expires);
             }
             None => self.join(report, demand, now),
@@ -173,12 +187,14 @@ impl Arbiter {
         self.changed = true;
         let app = App {
             newcomer: report.executors == 0,
+            expected: report.executors == 0 && report.runs.is_empty(),
             joined: now,
             expires: now + self.settings.lease,
             target,
             why: Why::Newcomer,
             grown: f64::NEG_INFINITY,
             shrunk: f64::NEG_INFINITY,
+            awaited: None,
             since: now,
             demand,
             report,
@@ -243,6 +259,10 @@ impl Arbiter {
             app.newcomer = false;
             self.changed = true;
         }
+        for app in self.apps.values_mut().filter(|a| a.expected && now - a.joined >= self.settings.expect) {
+            app.expected = false;
+            self.changed = true;
+        }
         let since = now - self.last_round;
         let round = now >= self.hold
             && !self.apps.is_empty()
@@ -264,7 +284,8 @@ impl Arbiter {
         self.changed = false;
         if round {
             self.last_round = now;
-            let fresh_until = self.apps.values().map(|a| a.fresh_until(self.settings.dwell)).fold(now, f64::max);
+            let fresh_until =
+                self.apps.values().map(|a| a.fresh_until(self.start, self.settings.dwell)).fold(now, f64::max);
             self.second_round = (self.runs_changed && fresh_until > now).then_some(fresh_until);
             self.runs_changed = false;
         }
@@ -282,7 +303,7 @@ impl Arbiter {
             now,
         };
         let growth = |app: &App| match round && now - app.shrunk >= self.settings.dwell {
-            true => 1.0 - (self.settings.move_cost / self.settings.period).min(0.9),
+            true => 1.0 - (self.settings.move_cost.max(self.start) / self.settings.period).min(0.9),
             false => FREE_ONLY,
         };
         let claims: Vec<Claim> = self
@@ -294,8 +315,9 @@ impl Arbiter {
                 tenant: names.binary_search(&app.report.tenant).unwrap_or(0),
                 current: app.target.unwrap_or(0),
                 newcomer: app.newcomer,
+                expected: app.expected,
                 // While holding, what an application has is as good as promised.
-                fresh: now < self.hold || now < app.fresh_until(self.settings.dwell),
+                fresh: now < self.hold || now < app.fresh_until(self.start, self.settings.dwell),
                 growth: growth(app),
                 since: app.since,
             })
@@ -319,8 +341,12 @@ impl Arbiter {
             };
             if target > before {
                 app.grown = now;
+                app.awaited = app.awaited.or(Some(now));
             } else if target < before {
                 app.shrunk = now;
+                // Those that never came took longer than this.
+                let start = self.start;
+                learn(&mut self.start, app.awaited.take().map(|since| now - since).filter(|&waited| waited > start));
             }
             if hold {
                 free -= (target.saturating_sub(before) * app.report.cores_per_executor).min(free);
@@ -345,6 +371,13 @@ impl Arbiter {
         } else {
             self.unsaid += 1;
         }
+    }
+}
+
+/// Adds an observation, in seconds, to a mean that forgets and is 0 at first.
+fn learn(mean: &mut f64, seen: Option<f64>) {
+    if let Some(seen) = seen {
+        *mean += if *mean == 0.0 { seen } else { LATEST * (seen - *mean) };
     }
 }
 

@@ -21,6 +21,9 @@ pub struct Claim<'a> {
     pub current: u32,
     /// Joined a moment ago: gets the minimum until it has said what it does.
     pub newcomer: bool,
+    /// Has not trained yet, but joined so lately that it may any moment: others do not grow into its fair share, since they
+    /// would have to give it back as soon as their executors have started.
+    pub expected: bool,
     /// Grew a moment ago: keeps what it has, since an executor that leaves before it was of use only cost.
     pub fresh: bool,
     /// Part of a further executor's gain that counts, in [0, 1]: less than 1, because starting it takes time.
@@ -224,15 +227,43 @@ impl<'a> Table<'a> {
     /// What each is owed of the cores by weight, as far as it can use it: all of its fair share when nobody can predict
     /// its gain, otherwise the part that is shared equally.
     fn fair(&self, cluster: &Cluster, free: u32) -> Vec<u32> {
-        let active = |i: usize| self.claims[i].demand.active(self.claims[i].report);
-        let total: f64 = (0..self.claims.len()).filter(|&i| active(i)).map(|i| self.weights[i]).sum();
-        (0..self.claims.len())
-            .map(|i| {
-                let part = self.claims[i].demand.unpredicted.max(cluster.fairness);
-                let share = f64::from(free) * self.weights[i] / total * part;
-                if active(i) && share.is_finite() { (share as u32).min(self.limits[i].ceiling) } else { 0 }
+        let active = |c: &Claim| c.demand.active(c.report);
+        self.shares(free, active)
+            .zip(&self.claims)
+            .zip(&self.limits)
+            .map(|((share, c), limits)| {
+                let part = c.demand.unpredicted.max(cluster.fairness);
+                if active(c) { ((share * part) as u32).min(limits.ceiling) } else { 0 }
             })
             .collect()
+    }
+
+    /// Everybody's part by weight of so many cores, if they are for those who count.
+    fn shares(&self, cores: u32, counts: impl Fn(&Claim) -> bool) -> impl Iterator<Item = f64> + '_ {
+        let total: f64 = self.claims.iter().zip(&self.weights).filter(|(c, _)| counts(c)).map(|(_, w)| w).sum();
+        self.weights.iter().map(move |w| if total > 0.0 { f64::from(cores) * w / total } else { 0.0 })
+    }
+
+    /// Cores that nobody holds and that are left for those who are expected to train.
+    fn left_for_expected(&self, free: u32) -> u32 {
+        let wanted: u32 = self
+            .shares(free, |c| c.expected || c.demand.active(c.report))
+            .zip(&self.claims)
+            .zip(&self.limits)
+            .filter(|((_, c), _)| c.expected)
+            .map(|((share, c), limits)| {
+                let most = cores(c, c.report.maximum).min(u64::from(share as u32)) as u32;
+                (most / c.report.cores_per_executor * c.report.cores_per_executor).saturating_sub(limits.floor)
+            })
+            .sum();
+        let held: u32 = self.held().iter().zip(&self.limits).map(|(&held, limits)| held.max(limits.floor)).sum();
+        wanted.min(free.saturating_sub(held))
+    }
+
+    /// Cores that those who can use them have already.
+    fn held(&self) -> Vec<u32> {
+        let uses = |c: &Claim| c.demand.active(c.report) && !c.newcomer;
+        self.claims.iter().map(|c| if uses(c) { cores(c, c.current.min(c.report.maximum)) as u32 } else { 0 }).collect()
     }
 
     /// Raises the floors towards goals, the lowest-placed first in each round, an executor at a time.
@@ -291,19 +322,11 @@ impl<'a> Table<'a> {
 
     /// Gives out the rest: by gain, then to whoever has it already, then evenly to whom it can be of use.
     fn fill(&mut self, free: u32) {
-        let goals = allocate(&self.limits, free, self);
+        let kept = self.left_for_expected(free);
+        self.left -= kept;
+        let goals = allocate(&self.limits, free - kept, self);
         self.raise(&goals);
-        let held = self
-            .claims
-            .iter()
-            .map(|c| {
-                if c.demand.active(c.report) && !c.newcomer {
-                    cores(c, c.current.min(c.report.maximum)) as u32
-                } else {
-                    0
-                }
-            })
-            .collect::<Vec<_>>();
+        let held = self.held();
         self.raise(&held);
         let ceilings: Vec<u32> = self.limits.iter().map(|l| l.ceiling).collect();
         self.raise(&ceilings);

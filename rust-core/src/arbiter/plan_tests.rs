@@ -7,6 +7,7 @@ struct App {
     tenant: usize,
     current: u32,
     newcomer: bool,
+    expected: bool,
     fresh: bool,
     growth: f64,
     since: f64,
@@ -22,7 +23,17 @@ fn training(name: &str, size: f64) -> App {
 fn app(json: &str) -> App {
     let report = Report::parse(json.as_bytes()).unwrap();
     let demand = Demand::of(&report, 1000);
-    App { report, demand, tenant: 0, current: 1, newcomer: false, fresh: false, growth: 1.0, since: 0.0 }
+    App {
+        report,
+        demand,
+        tenant: 0,
+        current: 1,
+        newcomer: false,
+        expected: false,
+        fresh: false,
+        growth: 1.0,
+        since: 0.0,
+    }
 }
 
 fn cluster(cores: u32) -> Cluster {
@@ -38,6 +49,7 @@ fn decide(cluster: &Cluster, apps: &[App]) -> Vec<Decision> {
             tenant: a.tenant,
             current: a.current,
             newcomer: a.newcomer,
+            expected: a.expected,
             fresh: a.fresh,
             growth: a.growth,
             since: a.since,
@@ -100,6 +112,26 @@ fn what_nobody_needs_stays_where_it_is_and_the_fresh_keep_theirs() {
     let mut fresh = training("fresh", 0.01);
     (fresh.current, fresh.fresh) = (3, true);
     assert_eq!(targets(&cluster(8), &[fresh, training("a", 1.0)]), [3, 5]);
+}
+
+#[test]
+fn nobody_grows_into_the_fair_share_of_who_is_expected_to_train() {
+    let starting = |name: &str| {
+        let mut app = app(&format!(r#"{{"version":1,"app":"{name}","executors":1}}"#));
+        app.expected = true;
+        app
+    };
+    assert_eq!(targets(&cluster(12), &[training("a", 1.0), starting("b"), starting("c")]), [4, 1, 1]);
+    // It keeps what it holds: only growth is bounded.
+    let mut large = training("a", 1.0);
+    large.current = 9;
+    assert_eq!(targets(&cluster(12), &[large, starting("b"), starting("c")]), [9, 1, 1]);
+    let mut small = starting("b");
+    small.report.maximum = 2;
+    assert_eq!(targets(&cluster(12), &[training("a", 1.0), small]), [10, 1]);
+    let mut old = starting("b");
+    old.expected = false;
+    assert_eq!(targets(&cluster(12), &[training("a", 1.0), old]), [11, 1]);
 }
 
 #[test]

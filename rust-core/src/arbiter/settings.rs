@@ -15,12 +15,17 @@ pub struct Settings {
     pub period: f64,
     /// Least time between rounds, when trainings come and go; key `settle`, 0 to 3600, default 5.
     pub settle: f64,
-    /// What moving an executor costs in time of its cores; key `move.cost`, 0 to 3600, default 5.
+    /// What moving an executor costs in time of its cores, or more if executors are seen to take longer to start; key
+    /// `move.cost`, 0 to 3600, default 5.
     pub move_cost: f64,
-    /// How long an application that grew does not shrink and the other way round; key `dwell`, 0 to 3600, default 10.
+    /// How long an application that grew does not shrink, once its executors have had the time to start, and the other way
+    /// round; key `dwell`, 0 to 3600, default 10.
     pub dwell: f64,
     /// How long a newcomer has the minimum at most; key `probation`, 0 to 3600, default 3.
     pub probation: f64,
+    /// How long others leave its fair share alone after an application joined, until it trains; key `expect`, 0 to 3600,
+    /// default 60.
+    pub expect: f64,
     /// How long an application keeps its only place while others wait for one; key `turn`, 0.1 to 86400, default 60.
     pub turn: f64,
     /// How long an application whose connection broke has to come back; key `grace`, 0 to 3600, default 3.
@@ -40,6 +45,7 @@ impl Settings {
             move_cost: 5.0,
             dwell: 10.0,
             probation: 3.0,
+            expect: 60.0,
             turn: 60.0,
             grace: 3.0,
             fairness: 0.0,
@@ -70,11 +76,13 @@ impl Settings {
                 "move.cost" => settings.move_cost = between(0.0, 3600.0)?,
                 "dwell" => settings.dwell = between(0.0, 3600.0)?,
                 "probation" => settings.probation = between(0.0, 3600.0)?,
+                "expect" => settings.expect = between(0.0, 3600.0)?,
                 "turn" => settings.turn = between(0.1, 86400.0)?,
                 "grace" => settings.grace = between(0.0, 3600.0)?,
                 "fairness" => settings.fairness = between(0.0, 1.0)?,
                 _ => {
-                    let known = "cores, lease, period, settle, move.cost, dwell, probation, turn, grace, fairness";
+                    let known =
+                        "cores, lease, period, settle, move.cost, dwell, probation, expect, turn, grace, fairness";
                     return Err(Error::config(key, value, format!("one of {known}")));
                 }
             }

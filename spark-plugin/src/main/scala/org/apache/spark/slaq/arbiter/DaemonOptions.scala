@@ -32,7 +32,7 @@ private[arbiter] final case class DaemonOptions(
 private[arbiter] object DaemonOptions {
   val Port = 7079
 
-  private val Keys = Seq("lease", "period", "settle", "move-cost", "dwell", "probation", "turn", "grace", "fairness")
+  private val Keys = Seq("lease", "period", "settle", "move-cost", "dwell", "probation", "expect", "turn", "grace", "fairness")
 
   /** @throws java.lang.IllegalArgumentException naming option, value and what is allowed */
   def parse(args: List[String], options: DaemonOptions = DaemonOptions()): DaemonOptions = args match {
