@@ -56,6 +56,7 @@ class Trial:
     repetition: int
     record: record.Record
     moves: Moves
+    loading: float  # mean seconds from the submission of an application until its fit begins
 
 
 def main():
@@ -85,7 +86,7 @@ def main():
     show(result)
 
 
-def run(policy: str, fits: list[schedule.Fit], options, folder: pathlib.Path) -> tuple[record.Record, Moves]:
+def run(policy: str, fits: list[schedule.Fit], options, folder: pathlib.Path) -> tuple[record.Record, Moves, float]:
     """One trial: every application is submitted at its time, and all end. Raises AssertionError if one fails."""
     spark = Spark(LINE)
     plan = folder / "schedule.tsv"
@@ -122,9 +123,9 @@ def settings(policy: str, spark: Spark, options) -> dict:
     return conf
 
 
-def gather(fits: list[schedule.Fit], submitted: list[float], apps: list[App], begun: float, folder: pathlib.Path) -> tuple[record.Record, Moves]:
+def gather(fits: list[schedule.Fit], submitted: list[float], apps: list[App], begun: float, folder: pathlib.Path) -> tuple[record.Record, Moves, float]:
     """The applications' records as one, on the clock of the schedule."""
-    whole, moves = record.Record({}, [], 0.0, 0.0, 0.0), Moves()
+    whole, moves, loading = record.Record({}, [], 0.0, 0.0, 0.0), Moves(), []
     for fit, at, app in zip(fits, submitted, apps):
         output = [line for line in app.out.read_text().splitlines() if "\t" in line]
         start = float(next(line for line in output if line.startswith("start\t")).split("\t")[1]) - begun
@@ -132,6 +133,7 @@ def gather(fits: list[schedule.Fit], submitted: list[float], apps: list[App], be
         if not own.losses:
             raise RuntimeError(f"{fit.name} has no losses:\n{app.log[-3000:]}")
         whole.fits[fit.name] = dataclasses.replace(own, submitted=at, ended=own.ended + start, times=[t + start for t in own.times])
+        loading.append(own.submitted + start - at)
         moves.started += len(app.granted())
         leave, grant = app.moves()
         moves.leave += leave
@@ -140,7 +142,7 @@ def gather(fits: list[schedule.Fit], submitted: list[float], apps: list[App], be
             moves.blocks += int(blocks)
             moves.moving += float(seconds)
     whole.makespan = max(fit.ended for fit in whole.fits.values())
-    return whole, moves
+    return whole, moves, statistics.mean(loading)
 
 
 def summary(fits: list[schedule.Fit], trials: list[Trial], options) -> dict:
@@ -148,7 +150,7 @@ def summary(fits: list[schedule.Fit], trials: list[Trial], options) -> dict:
     scale, horizon = figures.scales(records), max(r.makespan for r in records)
     # The record of the stock policies knows nothing of cores across applications.
     rows = [{"policy": t.policy, "repetition": t.repetition} | {f: round(getattr(figures.of(t.record, scale, horizon), f), 4) for f in FIGURES}
-            | dataclasses.asdict(t.moves) for t in trials]
+            | {"loading_s": round(t.loading, 4)} | dataclasses.asdict(t.moves) for t in trials]
 
     def values(policy: str, figure: str) -> list[float]:
         return [row[figure] for row in sorted(rows, key=lambda row: row["repetition"]) if row["policy"] == policy]
@@ -159,7 +161,7 @@ def summary(fits: list[schedule.Fit], trials: list[Trial], options) -> dict:
 
     policies = [p for p in POLICIES if p in options.against or p == "arbiter"]
     return {
-        "policies": {p: {f: statistics.median(values(p, f)) for f in FIGURES} for p in policies},
+        "policies": {p: {f: statistics.median(values(p, f)) for f in (*FIGURES, "loading_s")} for p in policies},
         "arbiter_by": {p: {f: round(statistics.median(a / b for a, b in zip(values("arbiter", f), values(p, f))), 4) for f in FIGURES}
                        for p in options.against},
         "executors": {p: {"started": statistics.mean(values(p, "started")), "leave": latency(p, "leave"), "grant": latency(p, "grant"),
@@ -172,13 +174,14 @@ def summary(fits: list[schedule.Fit], trials: list[Trial], options) -> dict:
 
 
 def show(result: dict):
-    rows: list = [["", *FIGURES.values(), "executors started"], None]
+    rows: list = [["", *FIGURES.values(), "loading, s", "executors started"], None]
     for policy, own in result["policies"].items():
         rows.append([POLICIES[policy], *(f"{v:.4g}" for v in own.values()), f"{result['executors'][policy]['started']:.1f}"])
     rows.append(None)
     for policy, ratios in result["arbiter_by"].items():
-        rows.append([f"the arbiter / {POLICIES[policy]}", *(table.change(v) for v in ratios.values()), ""])
+        rows.append([f"the arbiter / {POLICIES[policy]}", *(table.change(v) for v in ratios.values()), "", ""])
     print(table.layout(rows))
+    print("times run from the submission of an application; loading: until its fit begins")
     own = result["executors"]["arbiter"]
     for field, words in (("leave", "executors gone after a lower target"), ("grant", "executors given after a higher target")):
         if own[field]["times"]:
