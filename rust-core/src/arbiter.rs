@@ -28,9 +28,6 @@ use std::collections::BTreeMap;
 /// Growth that is not a round: enough to rank who gets what is free, too little to take from anybody.
 const FREE_ONLY: f64 = 1e-6;
 
-/// Weight of the latest observation in the mean of how long executors take to start.
-const LATEST: f64 = 0.3;
-
 /// Lines of the journal that are kept between two ticks; more is summed up, so that a storm cannot fill a log.
 const JOURNAL: usize = 50;
 
@@ -52,8 +49,6 @@ pub struct Arbiter {
     runs_changed: bool,
     /// When that is worth a second round: the first could not take from whoever had grown a moment ago.
     second_round: Option<f64>,
-    /// Seconds that executors take to start; 0 until some were seen to.
-    start: f64,
     journal: Vec<String>,
     unsaid: usize,
 }
@@ -74,16 +69,14 @@ struct App {
     why: Why,
     grown: f64,
     shrunk: f64,
-    /// Since when executors are awaited.
-    awaited: Option<f64>,
     /// When it got its first executor or last began to wait.
     since: f64,
 }
 
 impl App {
-    /// Until when it keeps what it grew by: executors that leave before they were of use only cost.
-    fn fresh_until(&self, start: f64, dwell: f64) -> f64 {
-        self.grown + start + dwell
+    /// Until when it keeps what it grew by.
+    fn fresh_until(&self, dwell: f64) -> f64 {
+        self.grown + dwell
     }
 }
 
@@ -100,7 +93,6 @@ impl Arbiter {
             changed: false,
             runs_changed: false,
             second_round: None,
-            start: 0.0,
             journal: Vec::new(),
             unsaid: 0,
             settings,
@@ -164,9 +156,6 @@ impl Arbiter {
                         && report.wanted > app.target.unwrap_or(0)
                         && report.wanted > app.report.wanted;
                 app.expected &= report.runs.is_empty();
-                if app.target.is_some_and(|target| report.executors >= target) {
-                    learn(&mut self.start, app.awaited.take().map(|since| now - since));
-                }
                 (app.report, app.demand, app.expires) = (report, demand, expires);
             }
             None => self.join(report, demand, now),
@@ -194,7 +183,6 @@ impl Arbiter {
             why: Why::Newcomer,
             grown: f64::NEG_INFINITY,
             shrunk: f64::NEG_INFINITY,
-            awaited: None,
             since: now,
             demand,
             report,
@@ -284,8 +272,7 @@ impl Arbiter {
         self.changed = false;
         if round {
             self.last_round = now;
-            let fresh_until =
-                self.apps.values().map(|a| a.fresh_until(self.start, self.settings.dwell)).fold(now, f64::max);
+            let fresh_until = self.apps.values().map(|a| a.fresh_until(self.settings.dwell)).fold(now, f64::max);
             self.second_round = (self.runs_changed && fresh_until > now).then_some(fresh_until);
             self.runs_changed = false;
         }
@@ -303,7 +290,7 @@ impl Arbiter {
             now,
         };
         let growth = |app: &App| match round && now - app.shrunk >= self.settings.dwell {
-            true => 1.0 - (self.settings.move_cost.max(self.start) / self.settings.period).min(0.9),
+            true => 1.0 - (self.settings.move_cost / self.settings.period).min(0.9),
             false => FREE_ONLY,
         };
         let claims: Vec<Claim> = self
@@ -317,7 +304,7 @@ impl Arbiter {
                 newcomer: app.newcomer,
                 expected: app.expected,
                 // While holding, what an application has is as good as promised.
-                fresh: now < self.hold || now < app.fresh_until(self.start, self.settings.dwell),
+                fresh: now < self.hold || now < app.fresh_until(self.settings.dwell),
                 growth: growth(app),
                 since: app.since,
             })
@@ -341,12 +328,8 @@ impl Arbiter {
             };
             if target > before {
                 app.grown = now;
-                app.awaited = app.awaited.or(Some(now));
             } else if target < before {
                 app.shrunk = now;
-                // Those that never came took longer than this.
-                let start = self.start;
-                learn(&mut self.start, app.awaited.take().map(|since| now - since).filter(|&waited| waited > start));
             }
             if hold {
                 free -= (target.saturating_sub(before) * app.report.cores_per_executor).min(free);
@@ -371,13 +354,6 @@ impl Arbiter {
         } else {
             self.unsaid += 1;
         }
-    }
-}
-
-/// Adds an observation, in seconds, to a mean that forgets and is 0 at first.
-fn learn(mean: &mut f64, seen: Option<f64>) {
-    if let Some(seen) = seen {
-        *mean += if *mean == 0.0 { seen } else { LATEST * (seen - *mean) };
     }
 }
 

@@ -76,27 +76,6 @@ fn who_joins_is_left_its_fair_share_until_it_trains_or_takes_too_long() {
 }
 
 #[test]
-fn the_time_that_executors_take_to_start_is_learnt() {
-    let (mut arbiter, mut now) = settled(8);
-    let mut drivers = [Driver::new("a", 1.0), Driver::new("b", 1.0)];
-    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 40), [4, 4]);
-    assert!(arbiter.start < 2.0, "{}", arbiter.start);
-    // A cluster where they take for ever: each that is given up tells that it took longer than that.
-    for round in 0..20 {
-        (drivers[0].size, drivers[1].size) = if round % 2 == 0 { (1.0, 0.01) } else { (0.01, 1.0) };
-        for _ in 0..30 {
-            drivers.iter_mut().for_each(|d| {
-                d.report(&mut arbiter, now);
-                d.executors = 1;
-            });
-            now += 1.0;
-            arbiter.tick(now);
-        }
-    }
-    assert!(arbiter.start > 20.0, "{}", arbiter.start);
-}
-
-#[test]
 fn what_becomes_free_is_handed_out_before_the_round() {
     let (mut arbiter, mut now) = settled(8);
     let mut drivers = [Driver::new("a", 1.0), Driver::new("b", 1.0)];

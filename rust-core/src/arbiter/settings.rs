@@ -15,11 +15,9 @@ pub struct Settings {
     pub period: f64,
     /// Least time between rounds, when trainings come and go; key `settle`, 0 to 3600, default 5.
     pub settle: f64,
-    /// What moving an executor costs in time of its cores, or more if executors are seen to take longer to start; key
-    /// `move.cost`, 0 to 3600, default 5.
+    /// What moving an executor costs in time of its cores; key `move.cost`, 0 to 3600, default 5.
     pub move_cost: f64,
-    /// How long an application that grew does not shrink, once its executors have had the time to start, and the other way
-    /// round; key `dwell`, 0 to 3600, default 10.
+    /// How long an application that grew does not shrink and the other way round; key `dwell`, 0 to 3600, default 10.
     pub dwell: f64,
     /// How long a newcomer has the minimum at most; key `probation`, 0 to 3600, default 3.
     pub probation: f64,
