@@ -243,13 +243,11 @@ impl Arbiter {
         for app in silent {
             self.leave(&app, "silent");
         }
-        for app in self.apps.values_mut().filter(|a| a.newcomer && now - a.joined >= self.settings.probation) {
-            app.newcomer = false;
-            self.changed = true;
-        }
-        for app in self.apps.values_mut().filter(|a| a.expected && now - a.joined >= self.settings.expect) {
-            app.expected = false;
-            self.changed = true;
+        for app in self.apps.values_mut() {
+            let (age, before) = (now - app.joined, (app.newcomer, app.expected));
+            app.newcomer &= age < self.settings.probation;
+            app.expected &= age < self.settings.expect;
+            self.changed |= before != (app.newcomer, app.expected);
         }
         let since = now - self.last_round;
         let round = now >= self.hold

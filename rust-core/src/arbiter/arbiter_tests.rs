@@ -105,7 +105,7 @@ fn a_training_that_begins_when_another_has_just_grown_does_not_wait_for_a_whole_
     assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 2), [7, 1]);
     drivers[1].size = 1.0;
     assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 6), [7, 1], "what has just grown is not taken back");
-    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 8), [4, 4]);
+    assert_eq!(run(&mut arbiter, &mut drivers, &mut now, 5), [4, 4]);
 }
 
 #[test]

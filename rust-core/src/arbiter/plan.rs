@@ -248,12 +248,11 @@ impl<'a> Table<'a> {
     fn left_for_expected(&self, free: u32) -> u32 {
         let wanted: u32 = self
             .shares(free, |c| c.expected || c.demand.active(c.report))
-            .zip(&self.claims)
-            .zip(&self.limits)
-            .filter(|((_, c), _)| c.expected)
-            .map(|((share, c), limits)| {
-                let most = cores(c, c.report.maximum).min(u64::from(share as u32)) as u32;
-                (most / c.report.cores_per_executor * c.report.cores_per_executor).saturating_sub(limits.floor)
+            .zip(self.claims.iter().zip(&self.limits))
+            .filter(|(_, (c, _))| c.expected)
+            .map(|(share, (c, limits))| {
+                let per = c.report.cores_per_executor;
+                (c.report.maximum.min(share as u32 / per) * per).saturating_sub(limits.floor)
             })
             .sum();
         let held: u32 = self.held().iter().zip(&self.limits).map(|(&held, limits)| held.max(limits.floor)).sum();

@@ -16,6 +16,7 @@ private[slaq] class LimitedTaskSetManager(scheduler: SlaqScheduling, taskSet: Ta
     extends TaskSetManager(scheduler, taskSet, maxTaskFailures, scheduler.healthTrackerOpt) {
 
   private val pinned = Option(taskSet.properties).exists(_.getProperty(LimitedTaskSetManager.Pinned) != null)
+  private lazy val places = taskSet.tasks.toSeq.flatMap(_.preferredLocations)
   private val submittedAt = System.nanoTime()
   private val startedAt = new mutable.LongMap[Long]
   private var taskNanos = 0L
@@ -27,13 +28,12 @@ private[slaq] class LimitedTaskSetManager(scheduler: SlaqScheduling, taskSet: Ta
       locality: TaskLocality,
       cpus: Int,
       resources: SparkLine.TaskResources): (Option[TaskDescription], Boolean, Int) =
-    if (elsewhere(locality)) (None, false, -1)
-    else if (isBarrier || scheduler.offering.allows(account)) super.resourceOffer(executor, host, locality, cpus, resources)
-    else (None, false, -1)
+    if (elsewhere(locality) || !isBarrier && !scheduler.offering.allows(account)) (None, false, -1)
+    else super.resourceOffer(executor, host, locality, cpus, resources)
 
   /** Whether the offer is for a place that is not a task's own, of tasks that can do nothing there and whose places are alive. */
   private def elsewhere(locality: TaskLocality): Boolean =
-    pinned && locality != TaskLocality.PROCESS_LOCAL && taskSet.tasks.flatMap(_.preferredLocations).forall {
+    pinned && locality != TaskLocality.PROCESS_LOCAL && places.nonEmpty && places.forall {
       case place: ExecutorCacheTaskLocation => scheduler.isExecutorAlive(place.executorId)
       case _ => false
     }
