@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from arbiter import Arbiter
-from conftest import PLUGIN, ROOT, SHORT_LIVED
+from conftest import PLUGIN, ROOT
 
 TROUBLE = re.compile(r"^\d+ (?:WARN|ERROR) .*$", re.M)
 # What Spark says by itself: of a machine like this,
@@ -21,9 +21,8 @@ class App:
     """A program of tests/apps that runs in the background, with emulated cores, and prints how many executors it has."""
 
     def __init__(self, spark, folder: Path, name: str, program: str, *args, master: str, arbiter: Arbiter | None = None, **conf):
-        java = f"{SHORT_LIVED} -Dlog4j2.configurationFile=file:{ROOT}/tests/log4j2.properties"
         settings = {"spark.app.name": name, "spark.executor.memory": "512m", "spark.executor.cores": "2",
-                    "spark.executor.extraJavaOptions": SHORT_LIVED, "spark.driver.extraJavaOptions": java,
+                    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{ROOT}/tests/log4j2.properties",
                     "spark.plugins": "emulation.EmulatedCores" + (f",{PLUGIN}" if arbiter else "")}
         if arbiter:
             settings |= {"spark.jars": spark.jar, "spark.slaq.arbiter": arbiter.address, "spark.slaq.arbiter.interval": "500ms",

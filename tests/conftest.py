@@ -18,9 +18,6 @@ DEPS = pathlib.Path(
     os.environ.get("SLAQ_DEPS") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "slaq")
 )
 SCALA = {"3.5": "2.12", "4.2": "2.13"}
-# Programs of the tests live for seconds: compiling them well costs more than it saves. Compiling them less shrinks the room
-# for code to 48 MB, which all of MLlib at once fills; the JVM then dies in the middle of a task.
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 PLUGIN = "org.apache.spark.slaq.SlaqPlugin"
 
 
@@ -58,10 +55,19 @@ class Spark:
         for path in (self.home, self.jar, self.test_jar):
             assert path.exists(), f"{path} is missing: run scripts/test, which sets up and builds first"
 
+    @property
+    def short_lived(self) -> str:
+        """Options of a JVM that lives for seconds: compiling its code well costs more than it saves, parsing Spark's classes
+        (which scripts/setup has archived; a JVM that can't use the archive goes without) even more."""
+        # Compiling less shrinks the room for code to 48 MB, which all of MLlib at once fills; the JVM then dies in a task.
+        return ("-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
+                f"-XX:SharedArchiveFile={DEPS}/classes-{self.line}.jsa -Xlog:cds=off -Xlog:cds+dynamic=off")
+
     def env(self, extra: dict[str, str] | None = None) -> dict[str, str]:
         """The environment of a Spark process: loopback only, no configuration of the machine's own."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
-        env |= {"SPARK_HOME": str(self.home), "SPARK_SUBMIT_OPTS": SHORT_LIVED, "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(DEPS / "venv/bin/python"),
+        env |= {"SPARK_HOME": str(self.home), "SPARK_SUBMIT_OPTS": self.short_lived, "SPARK_DAEMON_JAVA_OPTS": self.short_lived,
+                "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(DEPS / "venv/bin/python"),
                 "PYSPARK_DRIVER_PYTHON": str(DEPS / "venv/bin/python"), "PYTHONPATH": f"{self.home}/python:{self.home.parent}:{self.py4j()}"}
         if self.java_home:
             env["JAVA_HOME"] = self.java_home
@@ -73,7 +79,8 @@ class Spark:
     def command(self, program: str, *args, master: str = "local[2]", conf: dict | None = None, plugin: bool = True,
                 spark_args: tuple[str, ...] = ()) -> list[str]:
         """The spark-submit command line. `program` is a main class of tests/apps or a .py file."""
-        settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1"}
+        settings = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1",
+                    "spark.executor.extraJavaOptions": self.short_lived}
         if plugin:
             settings |= {"spark.plugins": PLUGIN, "spark.jars": str(self.jar)}
         settings |= {k: str(v) for k, v in (conf or {}).items() if v is not None}
